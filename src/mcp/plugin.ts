@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
@@ -65,7 +63,8 @@ export async function registerMcp(
     async respond(response: Response, _input, _request, reply) {
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      return response.body ? Readable.fromWeb(response.body as ReadableStream) : '';
+      // As a text, so that its bytes are charged to the share of the caller. No stream stays open.
+      return response.text();
     },
   });
   await app.register(async (scope) => {

@@ -1,14 +1,20 @@
+import { readFile } from 'node:fs/promises';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { Photo } from '../../entities/photo.entity.ts';
+import { RenditionSize } from '../../schema/enums.ts';
 import { isObject } from '../../schema/is-object.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { JsonSchema } from '../../schema/scalar.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { toApiError } from '../database/errors.ts';
 import { inTransaction } from '../domain/change-context.ts';
+import { ensureRenditions } from '../domain/photos/render-photo.ts';
+import { toRenditionKey } from '../domain/photos/renditions.ts';
 import { describeFailure } from '../http/metrics/failed-request.ts';
+import { RENDITION_TYPE } from '../images/render.ts';
 import { locateInObject } from '../rest/input.ts';
 import { type RestDependencies, RestSteps } from '../rest/plugin.ts';
-import type { ApiError } from '../shared/errors.ts';
+import { type ApiError, invalidField, notFound } from '../shared/errors.ts';
 
 /** An operation of REST as a tool. */
 export interface AgentTool {
@@ -59,19 +65,21 @@ export const createTools = (
       return { operation, steps, definition: describeTool(openApi, operation) };
     });
 
-function describeTool(openApi: OpenApiDocument, { operationId, path, method, kind }: Operation): Tool {
+function describeTool(openApi: OpenApiDocument, { operationId, field, path, method, kind }: Operation): Tool {
   const { summary, description, ...described } = openApi.paths[path]![method.toLowerCase()]!;
   const isList = operationId.startsWith('list');
   const [output] = Object.entries(described.responses).flatMap(([status, { content }]) =>
     Number(status) < 300 && content ? [content['application/json'].schema] : [],
   );
+  const input = toInputSchema(openApi, described);
+  if (field === IMAGE_FIELD) Object.assign(input.properties as object, { image: IMAGE_ARGUMENT });
   const paging = 'A page has at most 25 records; `meta.nextCursor`, if any, is the `cursor` of the next one.';
   const lengths = `Texts of more than ${MAX_TEXT} characters are shortened in pages of several records.`;
   return {
     name: toSnakeCase(operationId),
     title: summary,
     description: [description, isList && paging, isList && lengths].filter(Boolean).join('\n\n'),
-    inputSchema: withDefinitions(openApi, toInputSchema(openApi, described)) as Tool['inputSchema'],
+    inputSchema: withDefinitions(openApi, input) as Tool['inputSchema'],
     outputSchema: withDefinitions(openApi, resolve(openApi, output!)) as Tool['outputSchema'],
     annotations: {
       readOnlyHint: kind === 'Query',
@@ -134,6 +142,28 @@ function withDefinitions({ components }: OpenApiDocument, schema: JsonSchema): J
 /** Maximum characters of a text in a page of several records. */
 const MAX_TEXT = 2_000;
 
+/** The operation whose tool returns an image on request, by the argument `image`. */
+const IMAGE_FIELD = 'photo';
+
+const IMAGE_ARGUMENT = {
+  type: 'string',
+  enum: Object.values(RenditionSize),
+  description: 'Size of the image to return with the photo, as WebP; without it, no image.',
+};
+
+async function readImage(context: RequestContext, { photoId, builderId }: Record<string, unknown>, size: unknown) {
+  const sizes: readonly unknown[] = IMAGE_ARGUMENT.enum;
+  if (!sizes.includes(size)) throw invalidField('image', `must be one of ${sizes.join(', ')}`);
+  const photo = await context.database
+    .fork()
+    .findOneOrFail(Photo, { id: String(photoId), builderId: String(builderId) });
+  await ensureRenditions(context, photo);
+  const key = toRenditionKey(photo, size as RenditionSize);
+  const data = await context.storage.withFile(key, (path) => readFile(path, 'base64'));
+  if (data === null) throw notFound('Image');
+  return { type: 'image' as const, data, mimeType: RENDITION_TYPE };
+}
+
 /** Calls a tool for the caller of the context, as REST calls its operation. A failure is a result with the code and errors of REST. */
 export async function callTool(
   { operation, steps, definition: { name } }: AgentTool,
@@ -149,7 +179,10 @@ export async function callTool(
     const variables = await steps.parseInput(input);
     if (operation.kind === 'Mutation') await recordCall(context, name, variables);
     const result = await steps.execute(variables, input);
-    return toResult(shortenTexts(steps.toResponse(result, variables, context).body as object));
+    const called = toResult(shortenTexts(steps.toResponse(result, variables, context).body as object));
+    if (operation.field === IMAGE_FIELD && args.image !== undefined)
+      called.content.push(await readImage(context, variables, args.image));
+    return called;
   } catch (thrown) {
     const error: ApiError = toApiError(thrown);
     context.operation.failure = describeFailure(error);

@@ -1,6 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
+import { createBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { callMcp, createToolToken } from '../support/tools.ts';
@@ -83,6 +85,20 @@ describe.each(['modern', 'legacy'] as const)('a client of the protocol (%s)', (v
     const { code, errors } = JSON.parse(content[0].text);
     expect(code).toBe('BAD_USER_INPUT');
     expect(errors.map(({ fieldName }: Json) => fieldName).sort()).toEqual(['limit', 'status']);
+  });
+});
+
+describe('the tool get_photo', () => {
+  it('returns the image in the size that is asked for, and none unasked (OAU-50)', async () => {
+    const { id: photoId } = await (await createBuilderClient(service, 'A')).createPhoto();
+    const client = await connect(await createToolToken(service, 'A'));
+    expect((await call(client, 'get_photo', { builderId, photoId })).content).toHaveLength(1);
+    const { content } = await call(client, 'get_photo', { builderId, photoId, image: 'SMALL' });
+    expect(content[1]).toMatchObject({ type: 'image', mimeType: 'image/webp' });
+    const bytes = Buffer.from(content[1].data, 'base64');
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: 'webp' });
+    const { isError } = await call(client, 'get_photo', { builderId, photoId, image: 'HUGE' });
+    expect(isError).toBe(true);
   });
 });
 
