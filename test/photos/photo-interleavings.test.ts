@@ -64,25 +64,6 @@ const rowOf = async (table: string, id: string) => {
   return rows[0] as Record<string, unknown>;
 };
 
-describe('a new page that is synced to two projects at once', () => {
-  it('has its photo in the second one alone (PHO-23)', async () => {
-    const [first] = await photosNamed('photo');
-    const [second] = await photosNamed('photo');
-    const answers = await otherTransaction.respondWhileOpen(
-      HOLD_PHOTOS,
-      [],
-      [upsert([first!]), upsert([second!], { projectId: projects[1] })],
-    );
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
-    const active = await service.databases.au1
-      .fork()
-      .execute('select project_id as id from photo where page_external_source_id = ? and archived_at is null', [
-        page.externalSourceId,
-      ]);
-    expect(active).toEqual([{ id: projects[1] }]);
-  });
-});
-
 describe('a folder that is deleted while something is put into it is 409', () => {
   it('when that is a photo', async () => {
     const folderId = await folderIn(projects[0]);
