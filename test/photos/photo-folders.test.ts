@@ -108,7 +108,11 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     const folder = await create({ name: 'a', projectId });
     const other = await create({ name: 'b', projectId: otherProjectId });
     expect(await statusOf('PATCH', `/photo-folders/${folder.id}`, { name: null })).toEqual([400, ['name']]);
-    expect(await statusOf('PATCH', `/photo-folders/${folder.id}`, { parentId: other.id })).toEqual([400, ['parentId']]);
+    for (const parent of [other, await create({ name: 'of the builder' })])
+      expect(await statusOf('PATCH', `/photo-folders/${folder.id}`, { parentId: parent.id })).toEqual([
+        400,
+        ['parentId'],
+      ]);
     expect(await statusOf('PATCH', `/photo-folders/${folder.id}`, { parentId: 'fold_none' })).toEqual([
       404,
       'NOT_FOUND',
