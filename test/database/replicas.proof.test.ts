@@ -13,12 +13,14 @@ import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { exportPerson } from '../../src/domain/privacy/export-person.ts';
+import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
 import { addStaff, signInToConsole } from '../support/console.ts';
 import { numberPendingEvents } from '../support/events.ts';
-import { BASE_URL, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { BASE_URL, type Service, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { createSnapshotWriter, runSnapshots } from '../support/snapshots.ts';
 
 let folder: string;
 let servers: ReplicatedPostgres;
@@ -247,5 +249,44 @@ describe('the primary', () => {
     const [[count, port]] = (await reading) as [string[]];
     expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
+  });
+});
+
+describe('a snapshot', () => {
+  /** Writes a snapshot and calls the function before its fifth page. Returns it, and the ports of the servers of its pages. */
+  async function writeSnapshot(beforePage: () => Promise<unknown>) {
+    const client = demo.clients.find(({ name }) => name === 'A')!;
+    const headers = await createAuthorization('A');
+    const payload = { builderId: client.builderIds[0] };
+    const { id } = (await app.inject({ method: 'POST', url: '/snapshots', headers, payload })).json();
+    const service = { databases, clock: systemClock, dataDir: join(folder, 'data') } as unknown as Service;
+    const writer = await createSnapshotWriter(service);
+    const ports: number[] = [];
+    const readList: SnapshotWriter['readList'] = async (database, request) => {
+      if (ports.length === 5) await beforePage();
+      ports.push(Number((await database.runner.run(PORT, []))[0]![0]));
+      return writer.readList(database, request);
+    };
+    await runSnapshots({ ...writer, readList });
+    const snapshot = (await app.inject({ method: 'GET', url: `/snapshots/${id}`, headers })).json();
+    return { snapshot, ports: [...new Set(ports)] };
+  }
+
+  it('is read from the standby, in one transaction (SNP-8)', async () => {
+    const { snapshot, ports } = await writeSnapshot(async () => undefined);
+    expect(ports).toEqual([standbyPort()]);
+    expect(snapshot).toMatchObject({ status: 'READY', eventCursor: expect.any(String) });
+  });
+
+  it('is read from the primary when the standby ends its transaction (SNP-8)', async () => {
+    const { snapshot, ports } = await writeSnapshot(() =>
+      executeOnStandby(`select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`),
+    );
+    expect(ports).toEqual([standbyPort(), portOf(servers.primaryUrl('au1'))]);
+    expect(snapshot).toMatchObject({ status: 'READY' });
+    const [row] = await databases.au1
+      .fork()
+      .execute<{ attempts: number }[]>('select attempts from snapshot where id = ?', [snapshot.id]);
+    expect(row!.attempts).toBe(1);
   });
 });

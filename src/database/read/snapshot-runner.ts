@@ -40,12 +40,12 @@ export async function connectForSnapshot(url: string) {
   const client = await connectWithSettings(url, SETTINGS, CONFIG);
   omitDescribe(client);
   const runner = new SnapshotRunner(client);
-  const end = () => client.end();
+  const end = () => client.end().catch(() => undefined);
   try {
     await runner.run({ name: '', text: 'begin isolation level repeatable read read only' }, []);
     return { runner, end };
   } catch (error) {
-    await end().catch(() => undefined);
+    await end();
     throw error;
   }
 }
