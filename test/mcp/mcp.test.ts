@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { useService } from '../support/harness.ts';
+import { startService, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { callMcp, createToolToken } from '../support/tools.ts';
 
@@ -159,5 +159,22 @@ describe('GET /mcp', () => {
     const headers = { authorization: `Bearer ${await createToolToken(service, 'A')}` };
     const response = await service.request({ method: 'GET', url: '/mcp', headers });
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST']);
+  });
+});
+
+describe('the rate limit of a client', () => {
+  it('counts each message, and is one for REST and the tools (LIM-2)', async () => {
+    const limited = await startService({ RATE_LIMIT_API: '2/86400' });
+    try {
+      expect((await limited.get('/me', await limited.tokenOf('A'))).statusCode).toBe(200);
+      const token = await createToolToken(limited, 'A');
+      const statuses = [];
+      for (let at = 0; at < 2; at++) statuses.push((await callMcp(limited, token, 'tools/list')).status);
+      expect(statuses).toEqual([200, 429]);
+      const { statusCode, headers } = await limited.get('/me', await limited.tokenOf('A'));
+      expect([statusCode, Number(headers['retry-after']) > 0]).toEqual([429, true]);
+    } finally {
+      await limited.stop();
+    }
   });
 });
