@@ -19,6 +19,9 @@ const INSTRUCTIONS =
 /** Milliseconds for which a client may keep the list of tools, which depends on the scopes of its token. */
 const TOOLS_TTL_MS = 3_600_000;
 
+/** What the library calls the reason, at the beginning of a message. */
+const REASON = /^[A-Za-z ]+\(([a-z-]+)\)/;
+
 /** Registers `/mcp`: the operations of REST as tools of the Model Context Protocol, without sessions. */
 export async function registerMcp(
   app: FastifyInstance,
@@ -41,7 +44,9 @@ export async function registerMcp(
   const handler = createMcpHandler(({ authInfo }) => createServer(tools, authInfo!.extra!.context as RequestContext), {
     // Tools do not change while the service runs.
     maxSubscriptions: 0,
-    onerror: (err) => app.log.info({ err }, 'MCP request failed'),
+    // The rest of a message repeats headers of the request.
+    onerror: ({ name, message }) =>
+      app.log.info({ type: name, reason: REASON.exec(message)?.[1] }, 'MCP request failed'),
   });
   app.addHook('onClose', () => handler.close());
   const { onRequest, handler: handle } = toRoute({

@@ -14,6 +14,7 @@ import { type Service, startService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { createSamples } from '../support/samples.ts';
+import { createToolToken } from '../support/tools.ts';
 
 const METRICS_TOKEN = 'metrics-token-of-a-test';
 
@@ -136,4 +137,15 @@ it('neither the log at trace nor a table has a credential of any kind of request
   const stored = (await Promise.all(REGIONS.map((region) => readAllRows(service.databases[region])))).join('\n');
   expect(stored).toContain(samples.PhotoReportId);
   for (const secret of [...secrets, client.clientSecret!, PASSWORD]) expect(stored).not.toContain(secret);
+});
+
+it('the log has no header of a request to the tools for agents', async () => {
+  const authorization = `Bearer ${await createToolToken(service, 'A')}`;
+  const accept = 'application/json, text/event-stream';
+  const headers = { authorization, accept, 'mcp-protocol-version': 'value-of-a-header' };
+  lines.length = 0;
+  const payload = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  await service.request({ method: 'POST', url: '/mcp', headers, payload });
+  expect(lines.join('')).toContain('MCP request failed');
+  expect(lines.join('')).not.toContain('value-of-a-header');
 });
