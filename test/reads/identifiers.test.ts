@@ -25,6 +25,7 @@ const CHOSEN = [
   'whe',
   'whd',
   'access',
+  'snap',
 ];
 
 describe('the prefixes of identifiers', () => {
