@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Signs in and returns the session cookie. */
 async function signIn(email: string): Promise<string> {
   const { regionId, id } = service.findDemoUser((user) => user.email === email);
-  const sql = 'select id, password_hash as "passwordHash" from app_user where id = ?';
+  const sql = 'select id, password_hash as credential from app_user where id = ?';
   const [user] = (await service.databases[regionId].fork().execute(sql, [id])) as Parameters<typeof createSession>[2][];
   const browserId = newSecret();
   await createSession(service.databases[regionId], browserId, user!, service.clock.now());
