@@ -22,7 +22,7 @@ const sql = (text: string, values: unknown[] = []) =>
 /** Signs in as the first member of the builder and returns the session cookie. */
 async function signIn(builderId = A.builderId): Promise<string> {
   const [user] = await sql(
-    `select u.id, u.password_hash as "passwordHash" from app_user u join membership m on m.user_id = u.id
+    `select u.id, u.password_hash as credential from app_user u join membership m on m.user_id = u.id
       where m.builder_id = ? and u.password_hash is not null and (select count(*) from membership n where n.user_id = u.id) = 1 limit 1`,
     [builderId],
   );

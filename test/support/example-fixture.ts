@@ -162,7 +162,7 @@ async function resetSnapshot({ databases: { au1: database } }: Service): Promise
   };
   await em.insert(Snapshot, {
     ...{ id, integratorId: `intg_${ID_BODY}`, clientId: CLIENT_ID, builderId: BUILDER_ID, status: 'READY' as const },
-    ...{ resources: ['projects'], scopes: ['read:projects'], progress: { done: 12, total: 12 }, erasures: 0 },
+    ...{ resources: ['projects'], scopes: ['read:projects'], progress: { done: 12, total: 12 }, erasures: null },
     ...{
       eventCursor: '3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0',
       createdAt: stamps.createdAt,
