@@ -13,7 +13,7 @@ import { toRenditionKey } from '../domain/photos/renditions.ts';
 import { describeFailure } from '../http/metrics/failed-request.ts';
 import { RENDITION_TYPE } from '../images/render.ts';
 import { locateInObject } from '../rest/input.ts';
-import { type RestDependencies, RestSteps } from '../rest/plugin.ts';
+import { createRestSteps, type RestDependencies, type RestSteps } from '../rest/plugin.ts';
 import { type ApiError, invalidField, notFound } from '../shared/errors.ts';
 
 /** An operation of REST as a tool. */
@@ -61,7 +61,7 @@ export const createTools = (
     .filter(({ tag }) => !EXCLUDED_TAGS.includes(tag))
     .map((operation) => {
       const dependencies = toDependencies(operation);
-      const steps = new RestSteps(operation, dependencies, locateInObject(operation, dependencies.schema));
+      const steps = createRestSteps(operation, dependencies, locateInObject(operation, dependencies.schema));
       return { operation, steps, definition: describeTool(openApi, operation) };
     });
 

@@ -45,7 +45,7 @@ export async function registerRest(
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const document = documents.get(operation.field)!;
-    const steps = new RestSteps(operation, { schema, document, authenticator });
+    const steps = createRestSteps(operation, { schema, document, authenticator });
     const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, `${baseUrl}/docs`);
@@ -100,7 +100,6 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
   readonly #operation: Operation;
   /** Parses the builder, before the body; null without one, or where it is a field of the body. */
   readonly #parseBuilder: ReturnType<typeof createInputParser> | null;
-  readonly #hasBuilderInBody: boolean;
   /** The other arguments. */
   readonly #locations: ArgumentLocation[];
   readonly #parseOthers: ReturnType<typeof createInputParser>;
@@ -111,19 +110,18 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
   /** Whether it is a list with pages by offset. Those that have a cursor alone always return the next one. */
   readonly hasOffset: boolean;
 
+  /** @param locations where the arguments are, and `builder` that of the builder, unless it is in the body. */
   constructor(
     operation: Operation,
     dependencies: RestDependencies,
-    locations = locateArguments(operation, dependencies.schema),
+    locations: readonly ArgumentLocation[],
+    builder: readonly ArgumentLocation[],
   ) {
     const { schema, authenticator } = dependencies;
     this.authenticate = authenticator.authenticate;
     this.createContext = createRestContext(authenticator, operation.scope, operation.field, operation.takesKey);
     this.#dependencies = dependencies;
     this.#operation = operation;
-    const isBuilder = ({ argument }: ArgumentLocation) => argument.name === 'builderId';
-    this.#hasBuilderInBody = locations.some((each) => isBuilder(each) && each.location === 'body');
-    const builder = this.#hasBuilderInBody ? [] : locations.filter(isBuilder);
     this.#locations = locations.filter((each) => !builder.includes(each));
     this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
     this.#parseOthers = createInputParser(this.#locations);
@@ -142,12 +140,12 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
   authorize(request: RawInput, context: RequestContext): Promise<void> | undefined {
     const { budget } = this.#operation;
     const { builderId } = this.#parseBuilder?.(request) ?? {};
-    const pending = this.#authorizeBuilder(context, builderId as string | undefined);
+    const pending = this.authorizeBuilder(context, builderId as string | undefined);
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
 
-  #authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
+  protected authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
     const { scope } = this.#operation;
     context.builderId = builderId;
     const isAuthorized =
@@ -156,15 +154,6 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
   }
 
   parseInput(request: RawInput): Variables | Promise<Variables> {
-    if (!this.#hasBuilderInBody) return this.#parseOtherInput(request);
-    const { builderId } = (request.body ?? {}) as { builderId?: unknown };
-    // Another value is an error of the input.
-    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
-    const pending = this.#authorizeBuilder(request.context!, isId ? builderId : undefined);
-    return pending ? pending.then(() => this.#parseOtherInput(request)) : this.#parseOtherInput(request);
-  }
-
-  #parseOtherInput(request: RawInput): Variables {
     const variables = this.#parseOthers(request);
     const context = request.context!;
     if (this.#operation.takesKey) context.sentInput = request;
@@ -199,6 +188,29 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
     reply.code(status);
     return meter.bytes < CHUNKED_BYTES ? sent : sendChunked(request, reply, sent, meter.bytes);
   }
+}
+
+/** The steps of an operation with the builder in the body, whose access is checked before the other fields. */
+class BuilderInBodySteps extends RestSteps {
+  override parseInput(request: RawInput): Variables | Promise<Variables> {
+    const { builderId } = (request.body ?? {}) as { builderId?: unknown };
+    // Another value is an error of the input.
+    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
+    const pending = this.authorizeBuilder(request.context!, isId ? builderId : undefined);
+    return pending ? pending.then(() => super.parseInput(request)) : super.parseInput(request);
+  }
+}
+
+/** @param locations where the arguments are; by default as the contract of REST says. */
+export function createRestSteps(
+  operation: Operation,
+  dependencies: RestDependencies,
+  locations = locateArguments(operation, dependencies.schema),
+): RestSteps {
+  const builder = locations.filter(({ argument }) => argument.name === 'builderId');
+  return builder.some(({ location }) => location === 'body')
+    ? new BuilderInBodySteps(operation, dependencies, locations, [])
+    : new RestSteps(operation, dependencies, locations, builder);
 }
 
 export type NullOmitter = (value: unknown) => unknown;
