@@ -23,10 +23,11 @@ const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
   [/\/photos|\/photo-folders|\/photo-gallery|\/photo-reports/, /POST|PATCH|DELETE/, 'write:photos'],
   [/\/meetings/, /GET/, 'read:meetings'],
   [/\/meetings/, /POST|PATCH/, 'write:meetings'],
-  [/\/sign-on-events$/, /POST/, 'write:sign_on_events'],
+  [/\/sign-on-(events|conflicts)(\/\{\w+\})?$|\/site-access$/, /GET|POST/, 'write:sign_on_events'],
   [/\/attachments\//, /POST/, null],
   [/^\/webhook-endpoints/, /GET|POST|PATCH|DELETE/, null],
-  [/^\/events$/, /GET/, null],
+  [/^\/(events|request-log|usage)$/, /GET/, null],
+  [/^\/snapshots/, /GET|POST|DELETE/, null],
 ];
 
 const schema = buildServiceSchema();

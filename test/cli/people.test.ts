@@ -43,6 +43,8 @@ describe('user create', () => {
       id: userId,
       ...shown,
       pictureKey: null,
+      oidcIssuer: null,
+      oidcSubject: null,
       staffRole: null,
       disabledAt: null,
       updatedAt: toTimestamp(CLI_START),

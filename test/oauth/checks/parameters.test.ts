@@ -13,7 +13,7 @@ test('rejectRepeatedParameters rejects a name that occurs twice (RFC 6749 sectio
 });
 
 test('parseParameterValue requires text and ignores unsupported parameters (RFC 6749 section 3.2)', () => {
-  expect([parseParameterValue('code', 'a'), parseParameterValue('resource', 'a')]).toEqual(['a', null]);
+  expect([parseParameterValue('code', 'a'), parseParameterValue('acr_values', 'a')]).toEqual(['a', null]);
   for (const invalid of [1, true, null, {}, ['a'], 'a\0', 'a\ud800']) {
     expect(errorOf(() => parseParameterValue('code', invalid))).toBe('invalid_request');
   }
