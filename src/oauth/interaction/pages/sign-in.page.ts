@@ -46,8 +46,8 @@ export function createSignInPage(
     content: html`<h1>Sign in</h1>
 <p class="lead">${purpose}</p>
 ${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${describeProblem(problem)}</p></div>`}
-${providerPath !== null && html`<p><a class="button" href="${providerPath}">Continue with your company’s sign-in</a></p>`}
-${providerPath !== null && takesPassword && html`<p class="small">Or with a password of this service:</p>`}
+${providerPath !== null && html`<p><a class="button" href="${providerPath}">Continue with single sign-on</a></p>`}
+${providerPath !== null && takesPassword && html`<p class="lead">or with a password</p>`}
 ${
   takesPassword &&
   renderForm(
