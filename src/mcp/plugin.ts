@@ -6,10 +6,11 @@ import { findTokenRegion, MCP_PATH } from '../auth/access-tokens.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { toRoute } from '../auth/request-pipeline.ts';
+import type { Origins } from '../http/cors.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { RESOURCE_PATH } from '../oauth/endpoints/server-metadata.ts';
 import { createRestContext } from '../rest/plugin.ts';
-import { invalidField } from '../shared/errors.ts';
+import { forbidden, invalidField } from '../shared/errors.ts';
 import { VERSION } from '../shared/version.ts';
 import { type AgentTool, callTool, createTools, type OpenApiDocument } from './tools.ts';
 
@@ -32,10 +33,11 @@ export async function registerMcp(
     /** OpenAPI document. */
     document: object;
     toolAuthenticator: RequestAuthenticator;
+    origins: Origins;
     baseUrl: string;
   },
 ): Promise<void> {
-  const { schema, operations, documents, document, toolAuthenticator: authenticator, baseUrl } = dependencies;
+  const { schema, operations, documents, document, toolAuthenticator: authenticator, origins, baseUrl } = dependencies;
   const tools = createTools(document as OpenApiDocument, operations, ({ field }) => ({
     schema,
     document: documents.get(field)!,
@@ -56,7 +58,11 @@ export async function registerMcp(
       return authenticator.authenticate(request, reply);
     },
     createContext: createRestContext(authenticator, null, null),
-    authorize: () => undefined,
+    async authorize({ headers: { origin } }) {
+      // The protocol requires it, against pages whose host name resolves to the address of the service.
+      const isForeign = origin !== undefined && origin !== new URL(baseUrl).origin;
+      if (isForeign && !(await origins.has(origin))) throw forbidden('No public client has registered this origin.');
+    },
     parseInput: ({ body }) => {
       // Each message is one request of the caller's limits.
       if (Array.isArray(body)) throw invalidField('body', 'must be one message');

@@ -2,8 +2,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
+import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
-import { startService, useService } from '../support/harness.ts';
+import { BASE_URL, startService, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { callMcp, createToolToken } from '../support/tools.ts';
 
@@ -151,6 +152,21 @@ describe('tools/call', () => {
       .fork()
       .findOneOrFail(AuditEntry, { action: 'tool.called', personId: user.id });
     expect(entry.valuesAfter).toEqual({ clientId, userId: user.id });
+  });
+});
+
+describe('a request of a web page', () => {
+  it('is 403 unless a public client has registered its origin (OAU-50)', async () => {
+    const token = await createToolToken(service, 'A');
+    const { clientId } = service.findDemoClient('A public');
+    await service.databases.au1
+      .fork()
+      .nativeUpdate(OAuthClient, { id: clientId }, { origins: ['https://app.example'] });
+    service.clock.advance(60_000);
+    const statuses = [];
+    for (const origin of [BASE_URL, 'https://app.example', 'http://evil.example', 'null'])
+      statuses.push((await callMcp(service, token, 'tools/list', {}, { origin })).status);
+    expect(statuses).toEqual([200, 200, 403, 403]);
   });
 });
 
