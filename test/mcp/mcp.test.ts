@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { LIMITED_CHANGES } from '../../src/domain/audit/record-audit.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { BASE_URL, startService, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
@@ -152,6 +153,31 @@ describe('tools/call', () => {
       .fork()
       .findOneOrFail(AuditEntry, { action: 'tool.called', personId: user.id });
     expect(entry.valuesAfter).toEqual({ clientId, userId: user.id });
+  });
+});
+
+describe('repeated writes', () => {
+  it('are limited to 120 in an hour, of a client and of each of its people, also where nothing changes (LIM-28)', async () => {
+    const { clientId, scopes } = service.findDemoClient('A');
+    const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
+    const create = async (isPerson = false) => {
+      const claims = { client_id: clientId, scope: scopes.join(' '), aud: `${BASE_URL}/mcp` };
+      const person = { ...claims, sub: user.id, builder_id: builderId };
+      const { token } = service.tokens.sign('au1', isPerson ? person : { ...claims, sub: clientId });
+      const args = { builderId, title: 'Again', idempotencyKey: 'again' };
+      const { body } = await callMcp(service, token, 'tools/call', { name: 'create_meeting', arguments: args });
+      return body.result.structuredContent;
+    };
+    service.clock.advance(3_600_000);
+    const { id } = await create();
+    for (let count = 1; count < LIMITED_CHANGES; count++) expect(await create()).toMatchObject({ id });
+    expect(await create()).toMatchObject({ code: 'RATE_LIMITED' });
+    const at = new Date(service.clock.now()).toISOString();
+    const where = { action: 'tool.called', actorId: clientId, personId: null, at };
+    expect(await service.databases.au1.fork().count(AuditEntry, where)).toBe(LIMITED_CHANGES);
+    expect(await create(true)).toMatchObject({ title: 'Again' });
+    service.clock.advance(3_600_000);
+    expect(await create()).toMatchObject({ id });
   });
 });
 

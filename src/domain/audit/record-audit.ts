@@ -46,9 +46,10 @@ const HOUR_MS = 3_600_000;
 const LIMITED_ACTIONS: readonly AuditAction[] = [
   ...(['consent.granted', 'webhook_endpoint.created', 'webhook_endpoint.updated'] as const),
   ...(['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed', 'webhook_endpoint.tested'] as const),
+  'tool.called',
 ];
 
-/** Entries about one kind of object that a user or client can cause in an hour by changes that are limited. */
+/** Entries about one kind of object that a user, or a client for one person or none, can cause in an hour by changes that are limited. */
 export const LIMITED_CHANGES = 120;
 
 /**
@@ -78,12 +79,17 @@ async function requireEnabledStaff(em: EntityManager, { id, role }: { id: string
   if (!user) throw forbidden('The staff user is disabled or has another role.');
 }
 
-async function requireChangeBudget(em: EntityManager, { actor, action, at }: AuditedChange): Promise<void> {
+async function requireChangeBudget(
+  em: EntityManager,
+  { actor, action, at, personId = null }: AuditedChange,
+): Promise<void> {
   const now = Date.parse(at);
   const where = {
     actorId: actor.id,
     at: { $gt: new Date(now - HOUR_MS).toISOString() },
     objectType: toObjectType(action),
+    // The people who use a client have limits of their own.
+    ...(actor.type === 'CLIENT' && { personId }),
   };
   const [entry] = await em.find(AuditEntry, where, { orderBy: { at: 'desc' }, limit: 1, offset: LIMITED_CHANGES - 1 });
   if (entry) throw rateLimited(Math.ceil((Date.parse(entry.at) + HOUR_MS - now) / 1000));
