@@ -13,6 +13,8 @@ const PROBE_INTERVAL_MS = 100;
 /** A load balancer that probes the health of each instance and distributes requests to those that are ready, without retries. */
 export class Balancer {
   readonly origin: string;
+  /** Names and values of headers that are added to each request. */
+  headers: string[] = [];
   readonly #server: Server;
   readonly #targets: Target[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -30,7 +32,7 @@ export class Balancer {
         return;
       }
       const { method, url: path, rawHeaders } = incoming;
-      const headers = [...rawHeaders, 'X-Forwarded-For', incoming.socket.remoteAddress!];
+      const headers = [...rawHeaders, ...this.headers, 'X-Forwarded-For', incoming.socket.remoteAddress!];
       const { hostname: host, port } = new URL(target.origin);
       const forwarded = request(
         { host, port, method, path, headers, agent: target.agent, setHost: false },

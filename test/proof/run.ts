@@ -20,6 +20,7 @@ import { fuzzService } from './fuzz-service.ts';
 import { guards } from './guards.ts';
 import { rotateKeys } from './key-rotation.ts';
 import { limits } from './limits.ts';
+import { mcpConformance } from './mcp-conformance.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
 import { findPgbouncerProblem, pgbouncer } from './pgbouncer.ts';
 import { photoFaults } from './photo-faults.ts';
@@ -169,6 +170,11 @@ const PROOFS: Record<string, Proof> = {
     about:
       'locks, clocks, permission checks, orders and limits are removed one at a time: a test must fail; --only NAMES',
     run: ({ only }) => guards({ only, log }),
+  },
+  'mcp-conformance': {
+    about:
+      "the protocol's own suite against /mcp and the authorization server, whose failures are listed; --write FILE",
+    run: () => mcpConformance({ log }),
   },
   'noisy-neighbour': {
     about:
