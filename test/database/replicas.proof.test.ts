@@ -249,6 +249,8 @@ describe('the primary', () => {
     const [[count, port]] = (await reading) as [string[]];
     expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
+    await executeOnStandby('alter system reset max_standby_streaming_delay');
+    await executeOnStandby('select pg_reload_conf()');
   });
 });
 
