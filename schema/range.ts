@@ -35,6 +35,20 @@ export class DateRangeArgs extends ZonedRangeArgs {
   endDate?: string | null;
 }
 
+/** Range of dates in UTC, both ends inclusive. */
+@ArgsType()
+export class UtcRangeArgs {
+  @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })
+  startDate?: string | null;
+
+  @Field(() => RangeEnd, {
+    nullable: true,
+    description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
+  })
+  @NotBefore('startDate', 'endDate')
+  endDate?: string | null;
+}
+
 /** Range of days, both ends inclusive. GraphQL alone has it. RED-31. */
 @ArgsType()
 export class DayRangeArgs extends ZonedRangeArgs {

@@ -1,24 +1,17 @@
 import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
 import { SignOnConflictStatus, SignOnEventStatus } from '../../schema/enums.ts';
 import { ListCursor } from '../../schema/list-cursor.scalar.ts';
-import { NotBefore, toDateRange } from '../../schema/range.ts';
+import { toDateRange, UtcRangeArgs } from '../../schema/range.ts';
 import { Rest } from '../../schema/rest.ts';
-import {
-  BuilderId,
-  createIntegerScalar,
-  ProjectId,
-  RangeEnd,
-  RangeStart,
-  SignOnEventId,
-} from '../../schema/scalars.ts';
+import { BuilderId, createIntegerScalar, ProjectId, RangeStart, SignOnEventId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import {
   type ChangePage,
   type ChangeWindow,
-  listRoster,
   MAX_CHANGES,
   OWN_CONFLICTS,
   OWN_EVENTS,
+  ROSTER,
   readChanges,
 } from '../../src/domain/attendance/change-lists.ts';
 import { notFound } from '../../src/shared/errors.ts';
@@ -56,7 +49,7 @@ class ChangeWindowArgs implements ChangeWindow {
 }
 
 @ArgsType()
-class OwnEventFilterArgs {
+class OwnEventFilterArgs extends UtcRangeArgs {
   @Field(() => GateText, { nullable: true, description: 'The event with this identifier.' })
   sourceEventId?: string | null;
 
@@ -65,16 +58,6 @@ class OwnEventFilterArgs {
 
   @Field(() => SignOnEventStatus, { nullable: true, description: 'Events with this result.' })
   status?: SignOnEventStatus | null;
-
-  @Field(() => RangeStart, {
-    nullable: true,
-    description: 'Earliest `occurredAt`, inclusive; a bare date is a UTC day.',
-  })
-  startDate?: string | null;
-
-  @Field(() => RangeEnd, { nullable: true, description: 'Latest `occurredAt`, inclusive; a bare date is a UTC day.' })
-  @NotBefore('startDate', 'endDate')
-  endDate?: string | null;
 }
 
 const ofGate = { scope: 'write:sign_on_events', tag: 'Gate attendance', extension: true } as const;
@@ -87,7 +70,7 @@ export class GateListsResolver {
       'The workers who have or had access to the site of a project, in the order of their last change. Revoked ones stay in the list. It informs; it never decides who may enter.',
   })
   @Rest('GET /builders/{builderId}/projects/{projectId}/site-access', ofGate)
-  siteAccess(
+  async siteAccess(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
     @Args() window: ChangeWindowArgs,
@@ -97,12 +80,14 @@ export class GateListsResolver {
     const showsInductions = [caller.scopes, caller.connections.get(builderId)].every((scopes) =>
       scopes?.has('read:inductions'),
     );
-    return listRoster(database, { builderId, projectId }, window, showsInductions);
+    const page = await readChanges<RosterEntry>(database, ROSTER, { builderId, projectId }, {}, window);
+    if (!showsInductions) for (const entry of page.data) entry.inductionStatus = null;
+    return page;
   }
 
   @Query(() => OwnSignOnEventPage, {
     description:
-      'The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change.',
+      'The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change. `startDate` and `endDate` bound `occurredAt`.',
   })
   @Rest('GET /builders/{builderId}/projects/{projectId}/sign-on-events', ofGate)
   signOnEvents(

@@ -1,7 +1,7 @@
 import { ArgsType, Field } from 'type-graphql';
 import { ListCursor } from '../../schema/list-cursor.scalar.ts';
-import { NotBefore } from '../../schema/range.ts';
-import { createIntegerScalar, DEFAULT_LIMIT, RangeEnd, RangeStart, text } from '../../schema/scalars.ts';
+import { UtcRangeArgs } from '../../schema/range.ts';
+import { createIntegerScalar, DEFAULT_LIMIT, text } from '../../schema/scalars.ts';
 
 const RequestId = text('RequestId', 'Value of `X-Request-Id`, 1 to 128 characters.', {
   min: 1,
@@ -21,20 +21,6 @@ const LogLimit = createIntegerScalar('LogLimit', 'Requests to return', 1, 100, {
   default: DEFAULT_LIMIT,
   examples: [DEFAULT_LIMIT],
 });
-
-/** Range of dates in UTC, both ends inclusive. */
-@ArgsType()
-export class UtcRangeArgs {
-  @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })
-  startDate?: string | null;
-
-  @Field(() => RangeEnd, {
-    nullable: true,
-    description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
-  })
-  @NotBefore('startDate', 'endDate')
-  endDate?: string | null;
-}
 
 @ArgsType()
 export class RequestLogArgs extends UtcRangeArgs {

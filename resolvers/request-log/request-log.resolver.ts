@@ -1,14 +1,14 @@
 import { Args, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { LoggedRequest, UsageDay } from '../../entities/usage.entity.ts';
 import { createListType } from '../../schema/list.ts';
-import { toDateRange } from '../../schema/range.ts';
+import { toDateRange, UtcRangeArgs } from '../../schema/range.ts';
 import { Rest } from '../../schema/rest.ts';
 import { DEFAULT_LIMIT } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { countDropped, readRequestLog } from '../../src/domain/request-log/read-request-log.ts';
 import { readUsageByOperation, toUsageRange } from '../../src/domain/request-log/read-usage.ts';
 import { SLOW_READ_COST } from '../../src/limits/response-meter.ts';
-import { RequestLogArgs, UtcRangeArgs } from './request-log.input.ts';
+import { RequestLogArgs } from './request-log.input.ts';
 import { RequestLogPage } from './request-log.type.ts';
 
 const UsageList = createListType(UsageDay, 'integrator');

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listRoster } from '../../src/domain/attendance/change-lists.ts';
+import { ROSTER, readChanges } from '../../src/domain/attendance/change-lists.ts';
 import { createGateFixture } from '../support/attendance.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
@@ -46,12 +46,8 @@ async function explainPage(updatedSince: string | null, cursor = '') {
     if (args[0].name === 'gate.roster') sent = args;
     return run.apply(runner, args);
   };
-  const page = await listRoster<{ workerId: string; inductionStatus: null }>(
-    primary,
-    { builderId, projectId },
-    { updatedSince, cursor },
-    true,
-  );
+  const window = { updatedSince, cursor };
+  const page = await readChanges<{ workerId: string }>(primary, ROSTER, { builderId, projectId }, {}, window);
   runner.run = run;
   const [{ text }, values] = sent!;
   await client.query(`prepare page as ${text}`);

@@ -1,5 +1,6 @@
 import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
+import type { PageArgs } from '../../../schema/page.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { getErrorCode } from '../../database/errors.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
@@ -52,20 +53,13 @@ interface ChangeList {
   from: string;
   /** Column that identifies a row, and its type. */
   id: [column: string, type: 'text' | 'bigint'];
-  /** Conditions of further filters than those of the list, on their values: `t.status = :status`. */
+  /** Conditions of further filters than those of the list's owner, with `?` for the value. */
   filters: Record<string, string>;
   /** SQL of the fields of a row. */
   fields: Record<string, string>;
 }
 
-/** Values of filters by name; null or undefined where a filter does not apply. */
-type FilterValues = Record<string, string | null | undefined>;
-
-export interface ChangeWindow {
-  cursor?: string | null;
-  limit?: number | null;
-  updatedSince?: string | null;
-}
+export type ChangeWindow = Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>;
 
 export interface ChangePage<T> {
   data: T[];
@@ -84,13 +78,14 @@ const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS
 const object = (fields: Record<string, string>) =>
   `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`)})`;
 
-const OWN_FILTERS = {
-  integratorId: 't.integrator_id = :integratorId',
-  builderId: 't.builder_id = :builderId',
-  projectId: 't.project_id = :projectId',
+const OWNER_FILTERS = {
+  integratorId: 't.integrator_id = ?',
+  builderId: 't.builder_id = ?',
+  projectId: 't.project_id = ?',
 };
 
-const ROSTER: ChangeList = {
+/** The roster of a project: whoever ever had access is in it. It informs and decides nothing (ATT-35). */
+export const ROSTER: ChangeList = {
   name: 'gate.roster',
   from: `site_access t join worker on worker.id = t.worker_id
     left join subcontractor on subcontractor.id = worker.subcontractor_id and subcontractor.archived_at is null`,
@@ -125,13 +120,13 @@ export const OWN_EVENTS: ChangeList = {
   from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
   id: ['t.id', 'text'],
   filters: {
-    id: 't.id = :id',
-    sourceEventId: 't.source_event_id = :sourceEventId',
-    workerId: 't.worker_id = :workerId',
-    status: 't.status = :status',
+    id: 't.id = ?',
+    sourceEventId: 't.source_event_id = ?',
+    workerId: 't.worker_id = ?',
+    status: 't.status = ?',
     // An event is listed after it has occurred, but for the difference of two clocks: earlier changes need no search.
-    startDate: `t.occurred_at >= :startDate::timestamptz and t.listed_at >= :startDate::timestamptz - interval '1 hour'`,
-    endDate: 't.occurred_at <= :endDate::timestamptz',
+    startDate: `t.occurred_at >= ?::timestamptz and t.listed_at >= ?::timestamptz - interval '1 hour'`,
+    endDate: 't.occurred_at <= ?::timestamptz',
   },
   fields: {
     id: 't.id',
@@ -154,7 +149,7 @@ export const OWN_CONFLICTS: ChangeList = {
   name: 'gate.conflicts',
   from: 'sign_on_conflict t',
   id: ['t.id', 'bigint'],
-  filters: { status: `(t.resolved_at is null) = (:status = 'OPEN')` },
+  filters: { status: `(t.resolved_at is null) = (? = 'OPEN')` },
   fields: {
     code: 't.code',
     event: object(PAYLOAD),
@@ -167,71 +162,46 @@ export const OWN_CONFLICTS: ChangeList = {
   },
 };
 
-/** A project, and the integrator whose records are listed. */
-type Owner = Pick<SignOnEvent, 'integratorId' | 'builderId' | 'projectId'>;
-
-/**
- * Returns a page of the roster of a project (ATT-35). It informs and decides nothing: whoever ever had access is in it.
- *
- * @param showsInductions whether the caller may read inductions
- */
-export async function listRoster<T extends { inductionStatus: string | null }>(
-  database: Database,
-  owner: Omit<Owner, 'integratorId'>,
-  window: ChangeWindow,
-  showsInductions: boolean,
-): Promise<ChangePage<T>> {
-  const { data, meta } = await readChanges<T>(database, ROSTER, owner, {}, window);
-  return { data: showsInductions ? data : data.map((entry) => ({ ...entry, inductionStatus: null })), meta };
-}
-
 /**
  * Returns a page in which all changes are in order that were committed before the call. A page costs the same at any position, unless further
  * filters leave few rows. Throws 404 unless the project is the builder's.
+ *
+ * @param owner the project, and the integrator if its own records are listed
+ * @param filters values by name; null or undefined where a filter does not apply
  */
 export async function readChanges<T>(
   { primary: database }: Database,
   list: ChangeList,
-  owner: Partial<Owner>,
-  filters: FilterValues,
+  owner: Pick<SignOnEvent, 'builderId' | 'projectId'> & { integratorId?: string },
+  filters: Record<string, string | null | undefined>,
   { cursor, limit, updatedSince }: ChangeWindow,
 ): Promise<ChangePage<T>> {
   await listChanges(database);
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
   const count = limit ?? MAX_CHANGES;
-  const values = { ...scope.filters, ...position, since: updatedSince ?? START.afterValue, count: String(count + 1) };
   const given = Object.keys(list.filters).filter((name) => filters[name] != null);
-  const [statement, names] = toStatement(list, Object.keys(owner), given);
-  const parameters = names.map((name) => values[name as keyof typeof values]);
+  const conditions: Record<string, string> = { ...OWNER_FILTERS, ...list.filters };
+  const values: string[] = [];
+  const bind = (value: string) => `$${values.push(value)}`;
+  const [id, type] = list.id;
+  const text = `select t.listed_at, ${id}, ${object(list.fields)} from ${list.from}
+    where ${[...Object.keys(owner), ...given].map((name) => `${conditions[name]!.replaceAll('?', bind(scope.filters[name as never]))} and`).join(' ')}
+      t.listed_at >= ${bind(updatedSince ?? START.afterValue)}::timestamptz
+      and (t.listed_at, ${id}) > (${bind(position.afterValue)}::timestamptz, ${bind(position.afterId)}::${type})
+    order by t.listed_at, ${id} limit ${bind(String(count + 1))}::int`;
+  const statement = { name: [list.name, ...given].join('.'), text: text.replace(/\s+/g, ' ') };
   const read =
-    given.length > 0 ? runSlowStatement(database, statement, parameters) : database.runner.run(statement, parameters);
+    given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
   const rows = await read.catch((error) => {
     // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
     throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
   });
   const { builderId, projectId } = owner;
-  if (rows.length === 0 && !(await projects.findOne(database, projectId!, { builderId }))) throw notFound('Project');
+  if (rows.length === 0 && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   const hasMore = rows.length > count;
   if (hasMore) rows.length = count;
   const [afterValue, afterId] = rows.at(-1) ?? [position.afterValue, position.afterId];
   const nextCursor = encodeListCursor(scope, { afterValue: afterValue!, afterId: afterId!, total: '' });
   return { data: rows.map(([, , row]) => JSON.parse(row!)), meta: { nextCursor, hasMore } };
-}
-
-/** Returns the statement of a page with those filters, and the names of its parameters. */
-function toStatement(
-  { name, from, id: [id, type], filters, fields }: ChangeList,
-  owner: string[],
-  given: string[],
-): [Statement, string[]] {
-  const names = [...owner, ...given, 'since', 'afterValue', 'afterId', 'count'];
-  const conditions: Record<string, string> = { ...OWN_FILTERS, ...filters };
-  const text = `select t.listed_at, ${id}, ${object(fields)} from ${from}
-    where ${[...owner, ...given].map((filter) => `${conditions[filter]} and `).join('')} t.listed_at >= :since::timestamptz
-      and (t.listed_at, ${id}) > (:afterValue::timestamptz, :afterId::${type})
-    order by t.listed_at, ${id} limit :count::int`;
-  const parameter = new RegExp(`(?<!:):(${names.join('|')})\\b`, 'g');
-  const bound = text.replace(parameter, (_, name: string) => `$${names.indexOf(name) + 1}`);
-  return [{ name: given.length > 0 ? `${name}(${given})` : name, text: bound.replace(/\s+/g, ' ') }, names];
 }
