@@ -35,17 +35,15 @@ class SnapshotRunner extends StatementRunner {
   }
 }
 
-/** Begins a transaction whose reads all see the database as it is at the first of them. The caller ends it. */
-export async function connectForSnapshot(url: string) {
+/** Runs the work in a transaction whose reads all see the database as it is at the first of them. */
+export async function readInSnapshot<T>(url: string, work: (runner: StatementRunner) => Promise<T>): Promise<T> {
   const client = await connectWithSettings(url, SETTINGS, CONFIG);
-  omitDescribe(client);
-  const runner = new SnapshotRunner(client);
-  const end = () => client.end().catch(() => undefined);
   try {
+    omitDescribe(client);
+    const runner = new SnapshotRunner(client);
     await runner.run({ name: '', text: 'begin isolation level repeatable read read only' }, []);
-    return { runner, end };
-  } catch (error) {
-    await end();
-    throw error;
+    return await work(runner);
+  } finally {
+    await client.end().catch(() => undefined);
   }
 }

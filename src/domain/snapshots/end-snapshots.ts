@@ -6,11 +6,7 @@ import type { Storage } from '../../storage/storage.ts';
 /** Processes that may begin to write a snapshot: what ends every process is given up. */
 const MAX_ATTEMPTS = 5;
 
-// SQL: conditions on tables to which the entity has no relations, in the statements that claim and end.
-
-/** Assignments that end a snapshot; the parameter is the time. Its files are then removed. */
-export const END = `status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,
-  finished_at = coalesce(finished_at, ?), files = '[]', bytes = 0`;
+// SQL: conditions on tables to which the entity has no relations.
 
 /** Whether the client that created the snapshot may still read all of it (SNP-3). */
 export const IS_ALLOWED = `exists (select from connection join oauth_client client on client.integrator_id = connection.integrator_id
@@ -25,14 +21,15 @@ export const countErasures = (
 
 const END_FORBIDDEN: Statement = {
   name: 'snapshots.end',
-  text: `update snapshot set ${END.replace('?', '$1::timestamptz')}
+  text: `update snapshot set status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,
+      finished_at = coalesce(finished_at, $1::timestamptz), files = '[]', bytes = 0
     where status in ('PENDING', 'RUNNING', 'READY') and ($2::text is null or id = $2)
-      and (expires_at <= $1::timestamptz or not ${IS_ALLOWED} or erasures <> ${countErasures('snapshot.builder_id')}
+      and (deleted_at is not null or expires_at <= $1::timestamptz or not ${IS_ALLOWED} or erasures <> ${countErasures('snapshot.builder_id')}
         or (attempts >= ${MAX_ATTEMPTS} and leased_until < clock_timestamp() and status = 'RUNNING'))`,
 };
 
 /**
- * Ends the snapshots whose time is over, whose client may not read them any more, whose builder's records had a person erased since, and those that
+ * Ends the snapshots that were deleted or whose time is over, whose client may not read them any more, whose builder's records had a person erased since, and those that
  * no process could write. They are looked up, and not ended where access is changed, so that nothing that interrupts a change keeps a file.
  *
  * @param now milliseconds since the Unix epoch.
@@ -42,24 +39,19 @@ export async function endSnapshots({ backgroundRunner }: Database, now: number, 
   await backgroundRunner.run(END_FORBIDDEN, [new Date(now).toISOString(), id]);
 }
 
-/** Removes the files of ended snapshots. */
-export async function removeEndedFiles(database: Database, storage: Storage): Promise<void> {
-  const where = { hasFiles: true, status: { $in: ['FAILED', 'EXPIRED'] } } as const;
-  for (const ended of await database.fork().find(Snapshot, where, { fields: ['id', 'builderId'] }))
-    await removeFiles(database, storage, ended);
+/** Removes the files of ended snapshots, also of attempts that were interrupted. @param id of the only one to look at. */
+export async function removeEndedFiles(database: Database, storage: Storage, id?: string): Promise<void> {
+  const em = database.fork();
+  const where = { hasFiles: true, status: { $in: ['FAILED', 'EXPIRED'] }, ...(id && { id }) } as const;
+  for (const ended of await em.find(Snapshot, where, { fields: ['id', 'builderId'] })) {
+    await removeFolder(storage, toFolder(ended));
+    await em.nativeUpdate(Snapshot, { id: ended.id }, { hasFiles: false });
+  }
 }
-
-type SnapshotKey = Pick<Snapshot, 'id' | 'builderId'>;
 
 /** Folder of the files of a snapshot, below that of its builder, and of one attempt to write it. */
-export const toFolder = ({ id, builderId }: SnapshotKey, attempt?: number) =>
+export const toFolder = ({ id, builderId }: Pick<Snapshot, 'id' | 'builderId'>, attempt?: number) =>
   `snapshots/${builderId}/${id}/${attempt === undefined ? '' : `${attempt}/`}`;
-
-/** Removes the files of a snapshot that has ended, also of attempts that were interrupted. */
-export async function removeFiles(database: Database, storage: Storage, snapshot: SnapshotKey): Promise<void> {
-  await removeFolder(storage, toFolder(snapshot));
-  await database.fork().nativeUpdate(Snapshot, { id: snapshot.id }, { hasFiles: false });
-}
 
 export async function removeFolder({ byteStore }: Storage, folder: string): Promise<void> {
   const keys: string[] = [];

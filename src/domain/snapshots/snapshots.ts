@@ -10,7 +10,7 @@ import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { requireQuota } from '../uploads/quota.ts';
-import { END, endSnapshots, removeFiles } from './end-snapshots.ts';
+import { endSnapshots, removeEndedFiles } from './end-snapshots.ts';
 
 /** Snapshots of an integrator and builder in a day (SNP-4). */
 export const MAX_PER_DAY = 10;
@@ -169,9 +169,8 @@ export async function getSnapshot(context: SnapshotContext, id: string): Promise
   await database.transaction(async (em) => {
     const where = { id, $or: [{ downloadedAt: null }, { downloadedAt: { $lte: recorded } }] };
     if ((await em.nativeUpdate(Snapshot, where, { downloadedAt: now })) === 0) return;
-    const { builderId, integratorId, resources, files } = snapshot;
-    const sum = (property: 'records' | 'bytes') => files.reduce((total, file) => total + file[property], 0);
-    const after = { resources, records: sum('records'), bytes: sum('bytes') };
+    const { builderId, integratorId, resources, progress, bytes } = snapshot;
+    const after = { resources, records: progress.done, bytes: Number(bytes) };
     const entry = { action: 'snapshot.downloaded', objectId: id, builderId, integratorId, after } as const;
     await recordAudit(em, { ...source, at: now, ...entry });
   });
@@ -186,18 +185,14 @@ export async function deleteSnapshot(context: SnapshotContext, id: string): Prom
   const { clock, database, source, storage } = context;
   const { integratorId, builderId } = await requireOwnSnapshot(context, id);
   const now = new Date(clock.now()).toISOString();
-  const deleted = await database.transaction(async (em) => {
-    await em.execute(`update snapshot set ${END} where id = ? and status in ('PENDING', 'RUNNING', 'READY')`, [
-      now,
-      id,
-    ]);
+  await database.transaction(async (em) => {
     if ((await em.nativeUpdate(Snapshot, { id, deletedAt: null }, { deletedAt: now })) === 0)
       throw notFound('Snapshot');
     await recordAudit(em, { ...source, at: now, action: 'snapshot.deleted', objectId: id, builderId, integratorId });
-    return em.findOneOrFail(Snapshot, { id });
   });
-  await removeFiles(database, storage, deleted).catch(() => undefined);
-  return deleted;
+  await endSnapshots(database, clock.now(), id);
+  await removeEndedFiles(database, storage, id).catch(() => undefined);
+  return database.fork().findOneOrFail(Snapshot, { id });
 }
 
 /** Returns a snapshot of the integrator, without URLs. */

@@ -3,24 +3,23 @@ import { pipeline, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import type { Snapshot, SnapshotFile } from '../../../entities/snapshot.entity.ts';
-import type { Page } from '../../../schema/page.ts';
 import type { SnapshotResource } from '../../../schema/snapshot.scalars.ts';
 import type { Database } from '../../database/database.ts';
-import { connectForSnapshot } from '../../database/read/snapshot-runner.ts';
+import { readInSnapshot } from '../../database/read/snapshot-runner.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { encodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
 import { readQuotaUse } from '../uploads/quota.ts';
 import { countErasures, toFolder } from './end-snapshots.ts';
-import { ClaimLost, completeSnapshot, type SnapshotState, saveProgress } from './snapshot-claims.ts';
+import { ClaimLost, completeSnapshot, saveProgress } from './snapshot-claims.ts';
 import { PAGE_SIZE, SIGNED_URL, SNAPSHOT_LISTS } from './snapshot-lists.ts';
 
 /** Characters of lines that are compressed at once, and milliseconds after which fewer are: the claim is checked as often. */
 const MAX_LENGTH = 128 * 1024;
 const MAX_MS = 200;
 
-const IDENTIFIERS = { paths: new Set(['id']), total: true, key: 'snapshot' };
+const IDENTIFIERS = { paths: new Set(['id']), total: false, key: 'snapshot' };
 
 /** Reads a page of a v1 list as REST returns it. */
 export type ReadList = (
@@ -70,8 +69,7 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
   const { builderId, resources } = snapshot;
   // Creates the log where there is none yet, which the transaction cannot.
   await readHead(database);
-  const { runner, end } = await connectForSnapshot(url);
-  try {
+  await readInSnapshot(url, async (runner) => {
     const reading = database.withRunner(runner);
     // In the same transaction as the records: every event that it sees, and no later one, has its change in them.
     const head = await readHead(reading);
@@ -81,24 +79,24 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
     );
     const text = `select ${countErasures('$1')}, ${counts.join(' + ')}`;
     const [row] = await runner.run({ name: '', text }, [builderId]);
-    const state: SnapshotState = {
+    Object.assign(snapshot, {
       eventCursor: encodeEventCursor(database.region, head, head),
       erasures: row![0]!,
       progress: { done: 0, total: Number(row![1]) },
       files: [],
-    };
+      bytes: '0',
+    });
     for (const resource of resources) {
       const startedAt = performance.now();
-      const file = await writeFile({ writer, snapshot, reading, state }, resource);
-      state.files.push(file);
-      await saveProgress(database, snapshot, state);
+      const file = await writeFile({ writer, snapshot, reading }, resource);
+      snapshot.files.push(file);
+      snapshot.bytes = String(Number(snapshot.bytes) + file.bytes);
+      await saveProgress(database, snapshot);
       writer.onFile(file, performance.now() - startedAt);
     }
-    state.progress.total = state.progress.done;
-    await completeSnapshot(database, snapshot, state, now());
-  } finally {
-    await end();
-  }
+    snapshot.progress.total = snapshot.progress.done;
+    await completeSnapshot(database, snapshot, now());
+  });
 }
 
 interface FileWork {
@@ -106,14 +104,13 @@ interface FileWork {
   snapshot: Snapshot;
   /** The transaction that all records are read in. */
   reading: Database;
-  state: SnapshotState;
 }
 
 async function writeFile(work: FileWork, resource: SnapshotResource): Promise<SnapshotFile> {
-  const { snapshot, state, writer } = work;
+  const { snapshot, writer } = work;
   const { database, signal, storage, uploadQuota } = writer;
   const { integratorId } = snapshot;
-  const before = state.progress.done;
+  const before = snapshot.progress.done;
   const used = uploadQuota === null ? 0 : await readQuotaUse(database.fork(), integratorId);
   const limit = uploadQuota === null ? Number.POSITIVE_INFINITY : Math.max(0, uploadQuota - used);
   const hash = createHash('sha256');
@@ -132,17 +129,17 @@ async function writeFile(work: FileWork, resource: SnapshotResource): Promise<Sn
   } finally {
     await storage.spool.discard(path);
   }
-  const records = state.progress.done - before;
+  const records = snapshot.progress.done - before;
   return { resource, records, bytes: size, sha256: hash.digest('hex'), url: null, key };
 }
 
 /** Returns the lines of a file, some at a time. Pauses as long as it has worked, which leaves half of the time to others. */
-async function* readLines({ writer, snapshot, reading, state }: FileWork, resource: SnapshotResource) {
+async function* readLines({ writer, snapshot, reading }: FileWork, resource: SnapshotResource) {
   const { database, readList, signal } = writer;
   const { field, arguments: fixed, parents, pageSize = PAGE_SIZE, signedUrl } = SNAPSHOT_LISTS[resource];
   let lines = '';
   let startedAt = performance.now();
-  for await (const parent of listParents(reading, resource, snapshot.builderId)) {
+  for (const parent of await listParents(reading, resource, snapshot.builderId)) {
     const owner = parent && parents ? { [parents.argument]: parent.id } : {};
     for (let cursor: string | null = ''; cursor !== null; ) {
       const variables = { builderId: snapshot.builderId, ...fixed, ...owner, limit: pageSize, cursor };
@@ -151,11 +148,11 @@ async function* readLines({ writer, snapshot, reading, state }: FileWork, resour
         if (signedUrl && record[signedUrl] === SIGNED_URL) delete record[signedUrl];
         lines += `${JSON.stringify({ parent, record })}\n`;
       }
-      state.progress.done += page.data.length;
+      snapshot.progress.done += page.data.length;
       cursor = page.meta?.nextCursor ?? null;
       const workedMs = performance.now() - startedAt;
       if (lines.length < MAX_LENGTH && workedMs < MAX_MS) continue;
-      await saveProgress(database, snapshot, state);
+      await saveProgress(database, snapshot);
       yield lines;
       lines = '';
       await sleep(workedMs, undefined, { signal });
@@ -166,18 +163,10 @@ async function* readLines({ writer, snapshot, reading, state }: FileWork, resour
 }
 
 /** Returns the records in whose lists the records of the resource are; one null where the list is that of the builder. */
-async function* listParents(reading: Database, resource: SnapshotResource, builderId: string) {
+async function listParents(reading: Database, resource: SnapshotResource, builderId: string) {
   const { parents } = SNAPSHOT_LISTS[resource];
-  if (!parents) {
-    yield null;
-    return;
-  }
+  if (!parents) return [null];
   const { type, reader } = parents;
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Page<{ id: string }> = await reader
-      .select(IDENTIFIERS)
-      .findPage(reading, { builderId }, { offset: 0, limit: PAGE_SIZE, cursor });
-    for (const { id } of page.data) yield { type, id };
-    cursor = page.meta.nextCursor ?? null;
-  }
+  const records = await reader.select(IDENTIFIERS).findAll(reading, { builderId });
+  return records.map(({ id }) => ({ type, id }));
 }
