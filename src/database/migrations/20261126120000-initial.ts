@@ -18,27 +18,24 @@ export class Migration20261126120000Initial extends Migration {
     this.addSql(SCHEMA);
     for (const list of COUNTED_LISTS) this.addSql(toTotalSql(list));
     for (const resource of PUBLISHED_RESOURCES) this.addSql(toEventSql(resource));
-    for (const [event, rows] of Object.entries({ insert: 'new', update: 'new', delete: 'old' })) {
-      const scope = `after ${event} on subcontractor_project referencing ${rows} table as changed for each statement`;
+    for (const event of ['insert', 'update', 'delete'] as const) {
       const change = `update public.subcontractor set changed_at = clock_timestamp() where id in (select subcontractor_id from changed);`;
-      this.addSql(toTriggerSql(`subcontractor_project_parent_${event}`, scope, change));
+      this.addSql(
+        toTriggerSql(`subcontractor_project_parent_${event}`, toStatementScope(event, 'subcontractor_project'), change),
+      );
     }
     for (const table of CHANGE_LISTS) {
       this.addSql(`create index ${table}_unlisted on ${table} (id) where listed_at is null;
 create trigger ${table}_listed_at before update on ${table}
   for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at();`);
     }
-    for (const {
-      table,
-      event,
-      key,
-      columns: [column, ...columns],
-    } of ROSTER_CHANGES) {
-      const list = (row: string) => [column, ...columns].map((name) => `${row}.${name}`).join(', ');
+    for (const { table, event, key, columns } of ROSTER_CHANGES) {
+      const list = (row: string) => columns.map((name) => `${row}.${name}`).join(', ');
       const when = event === 'update' ? ` when ((${list('old')}) is distinct from (${list('new')}))` : '';
-      const rows = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event];
-      const ids = rows.map((row) => `${row}.${column}`).join(', ');
-      const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids}]) id;`;
+      const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map(
+        (row) => `${row}.${columns[0]}`,
+      );
+      const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
       this.addSql(toTriggerSql(`${table}_roster_${event}`, `after ${event} on ${table} for each row${when}`, change));
     }
     const closing = 'after update on sign_on_visit for each row when (old.closed_at is distinct from new.closed_at)';
@@ -56,6 +53,36 @@ const RECORD = `id text primary key,
 /** The database sets `changed_at` whenever it writes the row. */
 const TRACKED = `${RECORD},
   changed_at timestamptz(3) not null default clock_timestamp()`;
+
+/** A record of a builder, and one of a subcontractor of a builder. */
+const OF_BUILDER = `${TRACKED},
+  builder_id text not null references builder`;
+const OF_SUBCONTRACTOR = `${OF_BUILDER},
+  subcontractor_id text not null references subcontractor`;
+
+/** Returns SQL of indexes with the names that PostgreSQL gives them. */
+const toIndexSql = (table: string, ...indexes: string[]) =>
+  indexes
+    .map((columns) => `create index ${table}_${columns.replaceAll(', ', '_')}_index on ${table} (${columns});`)
+    .join('\n');
+
+/** Returns SQL of a table of sign-ins in a browser. */
+const toSessionSql = (table: string) => `create table ${table} (
+  digest text primary key,
+  created_at timestamptz(3) not null,
+  user_id text not null references app_user on delete cascade,
+  credential_digest text not null,
+  expires_at timestamptz(3) not null
+);
+${toIndexSql(table, 'expires_at', 'user_id')}`;
+
+/** Returns SQL of a function that sets a column of a row before it is written. */
+const toAssignmentSql = (name: string, assignment: string) => `
+create function ${name}() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.${assignment};
+  return new;
+end $$;`;
 
 const SCHEMA = `
 -- Integrators, their clients and connections to builders.
@@ -132,17 +159,8 @@ create table password_link (
   purpose text not null check (purpose in ('INVITE', 'RESET')),
   expires_at timestamptz(3) not null
 );
-create index password_link_expires_at_index on password_link (expires_at);
-create index password_link_user_id_created_at_index on password_link (user_id, created_at);
-create table console_session (
-  digest text primary key,
-  created_at timestamptz(3) not null,
-  user_id text not null references app_user on delete cascade,
-  credential_digest text not null,
-  expires_at timestamptz(3) not null
-);
-create index console_session_expires_at_index on console_session (expires_at);
-create index console_session_user_id_index on console_session (user_id);
+${toIndexSql('password_link', 'expires_at', 'user_id, created_at')}
+${['console_session', 'oauth_session'].map(toSessionSql).join('\n')}
 create table erasure (
   id text primary key,
   kind text not null check (kind in ('PERSON', 'BUILDER')),
@@ -163,11 +181,7 @@ create table audit_entry (
   builder_id text, integrator_id text, person_id text, origin jsonb not null, values_before jsonb,
   values_after jsonb
 );
-create index audit_entry_actor_id_at_index on audit_entry (actor_id, at);
-create index audit_entry_at_id_index on audit_entry (at, id);
-create index audit_entry_builder_id_at_index on audit_entry (builder_id, at);
-create index audit_entry_object_id_at_index on audit_entry (object_id, at);
-create index audit_entry_person_id_index on audit_entry (person_id);
+${toIndexSql('audit_entry', 'actor_id, at', 'at, id', 'builder_id, at', 'object_id, at', 'person_id')}
 
 -- The audit log is append-only, except for two functions that run as the owner of its table.
 -- The setting alone is not enough: any role can set it, but only the functions below run as the owner for a role that is not.
@@ -292,8 +306,7 @@ create table oauth_token_family (
   scopes text[] not null, resource text, expires_at timestamptz(3) not null,
   revoked_at timestamptz(3)
 );
-create index oauth_token_family_expires_at_index on oauth_token_family (expires_at);
-create index oauth_token_family_user_id_index on oauth_token_family (user_id);
+${toIndexSql('oauth_token_family', 'expires_at', 'user_id')}
 create table oauth_authorization_code (
   digest text primary key,
   created_at timestamptz(3) not null,
@@ -311,19 +324,9 @@ create table oauth_refresh_token (
   expires_at timestamptz(3) not null,
   rotated_at timestamptz(3)
 );
-create index oauth_refresh_token_expires_at_index on oauth_refresh_token (expires_at);
-create index oauth_refresh_token_family_id_index on oauth_refresh_token (family_id);
+${toIndexSql('oauth_refresh_token', 'expires_at', 'family_id')}
 create table oauth_revoked_token (jti text primary key, expires_at timestamptz(3) not null);
 create index oauth_revoked_token_expires_at_index on oauth_revoked_token (expires_at);
-create table oauth_session (
-  digest text primary key,
-  created_at timestamptz(3) not null,
-  user_id text not null references app_user on delete cascade,
-  credential_digest text not null,
-  expires_at timestamptz(3) not null
-);
-create index oauth_session_expires_at_index on oauth_session (expires_at);
-create index oauth_session_user_id_index on oauth_session (user_id);
 create table oauth_sign_in_attempt (
   key text primary key,
   failures int not null, retry_at timestamptz(3) not null,
@@ -357,20 +360,16 @@ create table request_log (
   method text not null, path text not null, graphql_operation text, tool text,
   status int not null, code text not null, message text, errors jsonb, builder_id text, duration_ms int not null
 );
-create index request_log_at_index on request_log (at);
-create index request_log_request_id_index on request_log (request_id);
-create index request_log_integrator_id_at_index on request_log (integrator_id, at);
+${toIndexSql('request_log', 'at', 'request_id', 'integrator_id, at')}
 
 -- Projects, people who work on them, and timesheets.
 create table project (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   status text not null check (status in ('ARCHIVED', 'COMPLETE', 'IN_PROGRESS', 'UPCOMING')),
   name text not null,
   integrations jsonb not null default '[]'
 );
-create index project_builder_id_changed_at_index on project (builder_id, changed_at);
-create index project_builder_id_created_at_id_index on project (builder_id, created_at, id);
+${toIndexSql('project', 'builder_id, changed_at', 'builder_id, created_at, id')}
 create table person_profile (
   id text primary key,
   builder_id text not null references builder,
@@ -391,8 +390,7 @@ create table timesheet_time_type (
   unique (builder_id, name)
 );
 create table timesheet (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   project_id text not null references project,
   profile_id text not null references person_profile,
   cost_code_id text references timesheet_cost_code,
@@ -412,8 +410,7 @@ create index timesheet_project_id_created_at_id_index on timesheet (project_id, 
 
 -- Subcontractors, their documents and workers.
 create table subcontractor (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   name text not null, abn text, is_builder boolean not null default false, address jsonb not null default '{}',
   tags text[] not null default '{}', integrations jsonb not null default '[]',
   archived_at timestamptz(3)
@@ -432,9 +429,7 @@ create table subcontractor_project (
 );
 create index subcontractor_project_project_id_subcontractor_id_index on subcontractor_project (project_id, subcontractor_id);
 create table swms_document (
-  ${TRACKED},
-  builder_id text not null references builder,
-  subcontractor_id text not null references subcontractor,
+  ${OF_SUBCONTRACTOR},
   project_id text references project,
   name text not null,
   status text not null check (status in ('WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED')),
@@ -442,21 +437,15 @@ create table swms_document (
   document_key text,
   constraint swms_document_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
-create index swms_document_subcontractor_id_changed_at_index on swms_document (subcontractor_id, changed_at);
-create index swms_document_subcontractor_id_created_at_id_index on swms_document (subcontractor_id, created_at, id);
+${toIndexSql('swms_document', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
 create table prequalification (
-  ${TRACKED},
-  builder_id text not null references builder,
-  subcontractor_id text not null references subcontractor,
+  ${OF_SUBCONTRACTOR},
   status text not null check (status in ('APPROVED', 'REJECTED', 'WAITING_REVIEW', 'SENT')),
   review_comments text
 );
-create index prequalification_subcontractor_id_changed_at_index on prequalification (subcontractor_id, changed_at);
-create index prequalification_subcontractor_id_created_at_id_index on prequalification (subcontractor_id, created_at, id);
+${toIndexSql('prequalification', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
 create table insurance (
-  ${TRACKED},
-  builder_id text not null references builder,
-  subcontractor_id text not null references subcontractor,
+  ${OF_SUBCONTRACTOR},
   name text not null,
   type text not null check (type in ('PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER')),
   custom_type text,
@@ -465,24 +454,16 @@ create table insurance (
   document_key text,
   constraint insurance_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
-create index insurance_builder_id_created_at_id_index on insurance (builder_id, created_at, id);
-create index insurance_builder_id_expiry_index on insurance (builder_id, expiry);
-create index insurance_subcontractor_id_changed_at_index on insurance (subcontractor_id, changed_at);
-create index insurance_subcontractor_id_created_at_id_index on insurance (subcontractor_id, created_at, id);
+${toIndexSql('insurance', 'builder_id, created_at, id', 'builder_id, expiry', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
 create table contact (
-  ${TRACKED},
-  builder_id text not null references builder,
-  subcontractor_id text not null references subcontractor,
+  ${OF_SUBCONTRACTOR},
   name text not null, email text, phone text, is_primary boolean not null default false,
   type text not null check (type in ('SUBCONTRACTOR', 'BUILDER')),
   project_ids text[] not null default '{}'
 );
-create index contact_subcontractor_id_changed_at_index on contact (subcontractor_id, changed_at);
-create index contact_subcontractor_id_created_at_id_index on contact (subcontractor_id, created_at, id);
+${toIndexSql('contact', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
 create table worker (
-  ${TRACKED},
-  builder_id text not null references builder,
-  subcontractor_id text not null references subcontractor,
+  ${OF_SUBCONTRACTOR},
   full_name text not null
 );
 create index worker_subcontractor_id_created_at_id_index on worker (subcontractor_id, created_at, id);
@@ -497,8 +478,7 @@ create table site_access (
 );
 create index site_access_project_id_listed_at_worker_id_index on site_access (project_id, listed_at, worker_id);
 create table induction (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   project_id text not null references project,
   worker_id text not null references worker,
   subcontractor_id text not null references subcontractor,
@@ -534,8 +514,7 @@ create index sign_on_visit_open_of_builder on sign_on_visit (builder_id, created
   where signed_off_at is null and closed_at is null and archived_at is null;
 create index sign_on_visit_open_on_project on sign_on_visit (project_id, created_at, id)
   where signed_off_at is null and closed_at is null and archived_at is null;
-create index sign_on_visit_project_id_signed_on_at_index on sign_on_visit (project_id, signed_on_at);
-create index sign_on_visit_worker_id_created_at_id_index on sign_on_visit (worker_id, created_at, id);
+${toIndexSql('sign_on_visit', 'project_id, signed_on_at', 'worker_id, created_at, id')}
 create table sign_on_event (
   ${RECORD},
   received bigserial,
@@ -575,8 +554,7 @@ create table sign_on_conflict (
   listed_at timestamptz(3),
   unique (integrator_id, builder_id, project_id, digest)
 );
-create index sign_on_conflict_integrator_id_project_id_listed_at_id_index on sign_on_conflict (integrator_id, project_id, listed_at, id);
-create index sign_on_conflict_builder_id_created_at_id_index on sign_on_conflict (builder_id, created_at, id);
+${toIndexSql('sign_on_conflict', 'integrator_id, project_id, listed_at, id', 'builder_id, created_at, id')}
 create index sign_on_conflict_open on sign_on_conflict (builder_id, id) where resolved_at is null;
 create index sign_on_conflict_project_id_created_at_id_index on sign_on_conflict (project_id, created_at, id);
 
@@ -615,8 +593,7 @@ create table meeting_template (
 );
 create index meeting_template_builder_id_index on meeting_template (builder_id);
 create table meeting (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   project_id text references project,
   title text not null, date timestamptz(3) not null,
   status text not null check (status in ('DRAFT', 'DISTRIBUTED', 'RUNNING', 'COMPLETED')),
@@ -633,8 +610,7 @@ create index meeting_builder_id_date_index on meeting (builder_id, date) include
 create index meeting_builder_id_status_created_at_id_index on meeting (builder_id, status, created_at, id) include (project_id, date);
 create index meeting_project_id_created_at_id_index on meeting (project_id, created_at, id) include (builder_id, status, date);
 create table meeting_note (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   meeting_id text not null references meeting,
   integrator_id text references integrator,
   source_app text, external_source_id text not null, source_deep_link text, source_web_link text,
@@ -644,13 +620,11 @@ create table meeting_note (
 );
 create unique index meeting_note_identity_unique on meeting_note (integrator_id, meeting_id, source_app, external_source_id)
   nulls not distinct;
-create index meeting_note_meeting_id_changed_at_index on meeting_note (meeting_id, changed_at);
-create index meeting_note_meeting_id_created_at_id_index on meeting_note (meeting_id, created_at, id);
+${toIndexSql('meeting_note', 'meeting_id, changed_at', 'meeting_id, created_at, id')}
 
 -- Photos with their renditions, uploads and photo reports.
 create table photo_folder (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   project_id text references project,
   parent_id text references photo_folder,
   name text not null,
@@ -658,15 +632,12 @@ create table photo_folder (
   source_app text, page_external_source_id text,
   archived_at timestamptz(3)
 );
-create index photo_folder_builder_id_changed_at_index on photo_folder (builder_id, changed_at);
-create index photo_folder_builder_id_created_at_id_index on photo_folder (builder_id, created_at, id);
+${toIndexSql('photo_folder', 'builder_id, changed_at', 'builder_id, created_at, id')}
 create unique index photo_folder_page_unique on photo_folder (builder_id, project_id, integrator_id, source_app, page_external_source_id)
   nulls not distinct where page_external_source_id is not null and archived_at is null;
-create index photo_folder_parent_id_created_at_id_index on photo_folder (parent_id, created_at, id);
-create index photo_folder_project_id_created_at_id_index on photo_folder (project_id, created_at, id);
+${toIndexSql('photo_folder', 'parent_id, created_at, id', 'project_id, created_at, id')}
 create table photo (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   project_id text references project,
   source text not null check (source in ('GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT')),
   folder_id text references photo_folder,
@@ -715,8 +686,7 @@ create index upload_integrator_id_expires_at_index on upload (integrator_id, exp
   where consumed_at is null and released_at is null;
 create table image_host (host text primary key, created_at timestamptz(3) not null);
 create table photo_report (
-  ${TRACKED},
-  builder_id text not null references builder,
+  ${OF_BUILDER},
   integrator_id text not null references integrator,
   project_id text references project,
   source_app text not null, source_external_id text not null, source_revision int not null,
@@ -728,8 +698,7 @@ create table photo_report (
   content jsonb storage external not null,
   archived_at timestamptz(3)
 );
-create index photo_report_builder_id_created_at_id_index on photo_report (builder_id, created_at, id);
-create index photo_report_project_id_created_at_id_index on photo_report (project_id, created_at, id);
+${toIndexSql('photo_report', 'builder_id, created_at, id', 'project_id, created_at, id')}
 -- After the others: of indexes with equal costs, which those of an empty table have, PostgreSQL uses the last one.
 alter table photo_report add unique (builder_id, source_app, source_external_id);
 create table photo_report_page (
@@ -800,8 +769,7 @@ create table webhook_delivery (
   next_attempt_at timestamptz(3), leased_until timestamptz(3), response_status int, response_body text, error text,
   unique (endpoint_id, event_id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index webhook_delivery_created_at_index on webhook_delivery (created_at);
-create index webhook_delivery_endpoint_id_id_index on webhook_delivery (endpoint_id, id);
+${toIndexSql('webhook_delivery', 'created_at', 'endpoint_id, id')}
 create index webhook_delivery_endpoint_id_next_attempt_at_index on webhook_delivery (endpoint_id, next_attempt_at) where status = 'PENDING';
 create index webhook_delivery_endpoint_id_record_id_number_index on webhook_delivery (endpoint_id, record_id, number) where status = 'PENDING';
 create index webhook_delivery_endpoint_id_status_id_index on webhook_delivery (endpoint_id, status, id) where status <> 'DELIVERED';
@@ -818,8 +786,7 @@ create table snapshot (
   attempts int not null default 0, leased_until timestamptz(3), erasures text,
   bytes bigint not null default '0', has_files boolean not null default false
 );
-create index snapshot_integrator_id_created_at_id_index on snapshot (integrator_id, created_at, id);
-create index snapshot_status_has_files_index on snapshot (status, has_files);
+${toIndexSql('snapshot', 'integrator_id, created_at, id', 'status, has_files')}
 create unique index snapshot_running_unique on snapshot (integrator_id, builder_id) where status in ('PENDING', 'RUNNING');
 
 -- Tables of the event log, which the triggers of toEventSql write.
@@ -911,11 +878,7 @@ begin
   return renewed;
 end $$;
 
-create function reset_event_snapshot() returns trigger language plpgsql set search_path = '' as $$
-begin
-  new.seen := null;
-  return new;
-end $$;
+${toAssignmentSql('reset_event_snapshot', 'seen := null')}
 create trigger event_log_epoch before update on event_log
   for each row when (old.epoch <> new.epoch) execute function reset_event_snapshot();
 
@@ -1061,17 +1024,14 @@ create sequence change_time;
 -- Workers, or all workers of subcontractors, whose entries of the roster have changed.
 -- Keys that no other database makes: a restore of data alone may have rows of both.
 create table roster_change (id uuid primary key default gen_random_uuid(), worker_id text, subcontractor_id text);
-create function reset_listed_at() returns trigger language plpgsql set search_path = '' as $$
-begin
-  new.listed_at := null;
-  return new;
-end $$;
+${toAssignmentSql('reset_listed_at', 'listed_at := null')}
 
 -- Gives committed changes their place, and returns how many: at most so many of each table, and of changes of the roster. A row that an open
 -- transaction has changed again is left for a later call, so that nothing waits for that transaction. Each statement has its own snapshot,
 -- so that what is listed was committed before the call, or before the lock that the call waited for.
 create function list_changes(max_rows int) returns int language plpgsql set search_path = '' as $$
 declare
+  list text;
   place timestamptz;
   changed int;
   total int := 0;
@@ -1096,32 +1056,19 @@ begin
     delete from public.roster_change where id = any(array(select change from taken
       except select change from entry where id not in (select id from available)));
   get diagnostics total = row_count;
-  update public.site_access set listed_at = place where id = any(array(
-    select id from public.site_access where listed_at is null limit max_rows for no key update skip locked));
-  get diagnostics changed = row_count;
-  total := total + changed;
-  update public.sign_on_event set listed_at = place where id = any(array(
-    select id from public.sign_on_event where listed_at is null limit max_rows for no key update skip locked));
-  get diagnostics changed = row_count;
-  total := total + changed;
-  update public.sign_on_conflict set listed_at = place where id = any(array(
-    select id from public.sign_on_conflict where listed_at is null limit max_rows for no key update skip locked));
-  get diagnostics changed = row_count;
-  return total + changed;
+  foreach list in array '{site_access, sign_on_event, sign_on_conflict}'::text[] loop
+    execute format('update public.%1$I set listed_at = $1 where id = any(array(
+      select id from public.%1$I where listed_at is null limit $2 for no key update skip locked))', list) using place, max_rows;
+    get diagnostics changed = row_count;
+    total := total + changed;
+  end loop;
+  return total;
 end $$;
 
-create function set_changed_at() returns trigger language plpgsql set search_path = '' as $$
-begin
-  new.changed_at := clock_timestamp();
-  return new;
-end $$;
+${toAssignmentSql('set_changed_at', 'changed_at := clock_timestamp()')}
 
 -- Keeps where the event log was when a connection was made active again.
-create function set_active_after() returns trigger language plpgsql set search_path = '' as $$
-begin
-  new.active_after := (select last_number from public.event_log);
-  return new;
-end $$;
+${toAssignmentSql('set_active_after', 'active_after := (select last_number from public.event_log)')}
 create trigger connection_reactivated before update on connection
   for each row when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function set_active_after();
 
@@ -1145,6 +1092,10 @@ create function public.${name}() returns trigger language plpgsql set search_pat
     return null;
   end $$;
 create trigger ${name} ${scope} execute function public.${name}();`;
+
+/** Returns the scope of a trigger that has the changed rows of each statement. */
+const toStatementScope = (event: 'insert' | 'update' | 'delete', table: string) =>
+  `after ${event} on ${table} referencing ${event === 'delete' ? 'old' : 'new'} table as changed for each statement`;
 
 /** A list with stored totals, and the columns that they are divided by. */
 interface CountedList {
@@ -1270,18 +1221,13 @@ function toEventSql(published: PublishedResource): string {
       at,
       ` from ${rows} changed${archivable ? ' where changed.archived_at is null' : ''}`,
     );
-  const each = (event: string, rows: string) =>
-    `after ${event} on ${table} referencing ${rows} table as changed for each statement`;
-  const triggers = [
-    toTriggerSql(`${table}_event_insert`, each('insert', 'new'), all('created', time('changed'))),
-    toTriggerSql(`${table}_event_update`, each('update', 'new'), all('updated', time('changed'))),
-    toTriggerSql(`${table}_event_delete`, each('delete', 'old'), all('archived', 'clock_timestamp()')),
-    toTriggerSql(
-      `${table}_event_truncate`,
-      `before truncate on ${table} for each statement`,
-      all('archived', 'clock_timestamp()', `public.${table}`),
-    ),
-  ];
+  const changes = { insert: 'created', update: 'updated', delete: 'archived' };
+  const triggers = (['insert', 'update', 'delete'] as const).map((event) => {
+    const at = event === 'delete' ? 'clock_timestamp()' : time('changed');
+    return toTriggerSql(`${table}_event_${event}`, toStatementScope(event, table), all(changes[event], at));
+  });
+  const truncated = all('archived', 'clock_timestamp()', `public.${table}`);
+  triggers.push(toTriggerSql(`${table}_event_truncate`, `before truncate on ${table} for each statement`, truncated));
   if (archivable) {
     const scope = `after update on ${table} for each row when ((old.archived_at is null) <> (new.archived_at is null))`;
     const change = `case when new.archived_at is null then 'restored' else 'archived' end`;
