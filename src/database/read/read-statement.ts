@@ -35,36 +35,27 @@ export interface PreparedRead {
 }
 
 /** A read with its filters, and what its SQL is made of. */
-interface Read {
+interface ReadDefinition {
   kind: ReadKind;
   /** Whether the rows of a page are in the opposite of the list's order. */
   isDescending: boolean;
   filters: readonly AppliedFilter[];
   mapper: RowMapper;
   options: ReadOptions<string>;
+}
+
+interface Read extends ReadDefinition {
   /** The stored totals of the list; undefined where rows are always counted. */
   list: CountedList | undefined;
 }
 
 /** Returns a read as a prepared statement. A statement with the name '' is planned for each use. */
-export function prepareRead(
-  name: string,
-  kind: ReadKind,
-  isDescending: boolean,
-  filters: readonly AppliedFilter[],
-  mapper: RowMapper,
-  options: ReadOptions<string>,
-): PreparedRead {
-  const list = countedLists.find(({ table }) => `"${table}"` === mapper.table);
-  const read: Read = { kind, isDescending, filters, mapper, options, list };
+export function prepareRead(name: string, definition: ReadDefinition): PreparedRead {
+  const { kind, mapper } = definition;
+  const read: Read = { ...definition, list: countedLists.find(({ table }) => `"${table}"` === mapper.table) };
   const { text, names } = bindParameters(buildSql(read));
-  return {
-    statement: { name: toStatementName(name), text },
-    parameterNames: names,
-    kind,
-    mapper,
-    isSlow: isSlow(read),
-  };
+  const statement = { name: toStatementName(name), text };
+  return { statement, parameterNames: names, kind, mapper, isSlow: isSlow(read) };
 }
 
 /** A large list is counted and sorted by stored totals and indexes, which have the rows of one status or source in the list's order. */

@@ -134,9 +134,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns the records with the ids, in their order; null for each that is not found or does not match. */
   async findMany(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
-    const { filters, names, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'one', false, filters, names);
-    const rowLists = await this.#fetchRows(database, prepared, values, { name: 'id', values: ids });
+    const applied = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'one', applied);
+    const rowLists = await this.#fetchRows(database, prepared, applied.values, { name: 'id', values: ids });
     return rowLists.map(([row]) => (row ? (prepared.mapper.toRecord(row, 1) as T) : null));
   }
 
@@ -151,9 +151,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns all matching records, in the list's order. For lists without pages. */
   async findAll(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
-    const { filters, names, values } = this.#applyFilters(where);
-    const prepared = this.#prepare(database, 'all', false, filters, names);
-    const [rows] = await this.#fetchRows(database, prepared, values);
+    const applied = this.#applyFilters(where);
+    const prepared = this.#prepare(database, 'all', applied);
+    const [rows] = await this.#fetchRows(database, prepared, applied.values);
     return this.#toRecords(prepared, rows!, 1);
   }
 
@@ -167,10 +167,9 @@ export class Reader<T extends object, Filter extends string = never> {
     const all = updatedSince == null ? zoned : { ...zoned, updatedSince };
     const applied = this.#applyFilters(all, keys?.name);
     if (cursor != null) return this.#fetchPagesByCursor(database, applied, window, keys);
-    const { filters, names, values } = applied;
     const kind = offset >= DEEP_OFFSET ? 'deep' : 'page';
-    const prepared = this.#prepare(database, kind, window.order === 'desc', filters, names);
-    const rowLists = await this.#fetchRows(database, prepared, { ...values, offset, limit }, keys);
+    const prepared = this.#prepare(database, kind, applied, window.order === 'desc');
+    const rowLists = await this.#fetchRows(database, prepared, { ...applied.values, offset, limit }, keys);
     const pages: Page<T>[] = [];
     for (const rows of rowLists) {
       const data = this.#toRecords(prepared, rows, 2);
@@ -182,13 +181,13 @@ export class Reader<T extends object, Filter extends string = never> {
   /** Reads one record more than the page, to know whether there is a next one. */
   async #fetchPagesByCursor(
     database: ReadDatabase,
-    { filters, names, values: where }: AppliedFilters,
+    applied: AppliedFilters,
     window: PageWindow,
     keys?: Keys,
   ): Promise<Page<T>[]> {
     const { skipTotal, callerFilters = [] } = this.#options;
     const isDescending = window.order === 'desc';
-    const own = Object.entries(where).filter(([name]) => !callerFilters.includes(name as Filter));
+    const own = Object.entries(applied.values).filter(([name]) => !callerFilters.includes(name as Filter));
     const scopes = (keys?.values ?? [null]).map((key): CursorScope => {
       const parent = keys && { [keys.name]: key };
       // A cursor is not bound to the selected fields, whose digest follows the separator: see `select`.
@@ -196,10 +195,10 @@ export class Reader<T extends object, Filter extends string = never> {
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
-    const kind = this.#chooseCursorRead(filters, position ?? null);
+    const kind = this.#chooseCursorRead(applied.filters, position ?? null);
     const after = position && { afterValue: position.afterValue, afterId: position.afterId };
-    const prepared = this.#prepare(database, kind, isDescending, filters, names);
-    const values = { ...where, ...after, limit: window.limit + 1, offset: 0 };
+    const prepared = this.#prepare(database, kind, applied, isDescending);
+    const values = { ...applied.values, ...after, limit: window.limit + 1, offset: 0 };
     const rowLists = await this.#fetchRows(database, prepared, values, keys).catch((error) => {
       // The checksum is no secret: a made-up cursor may contain a value of another type.
       throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
@@ -235,9 +234,8 @@ export class Reader<T extends object, Filter extends string = never> {
   #prepare(
     database: ReadDatabase,
     kind: ReadKind,
-    isDescending: boolean,
-    filters: AppliedFilter[],
-    names: string,
+    { filters, names }: AppliedFilters,
+    isDescending = false,
   ): PreparedRead {
     const name = `${this.name}.${kind}${isDescending ? '.desc' : ''}(${names})`;
     // PostgreSQL keeps named statements on every connection, and the number of possible selections is unbounded.
@@ -245,14 +243,8 @@ export class Reader<T extends object, Filter extends string = never> {
     const key = isNamed ? name : `unnamed ${name}`;
     let prepared = this.#preparedReads.get(key);
     if (!prepared) {
-      prepared = prepareRead(
-        isNamed ? name : '',
-        kind,
-        isDescending,
-        filters,
-        this.#getMapper(database),
-        this.#options,
-      );
+      const mapper = this.#getMapper(database);
+      prepared = prepareRead(isNamed ? name : '', { kind, isDescending, filters, mapper, options: this.#options });
       this.#preparedReads.set(key, prepared);
     }
     return prepared;
@@ -292,7 +284,8 @@ export class Reader<T extends object, Filter extends string = never> {
   #prepareLargeRead({ metadata }: ReadDatabase): PreparedRead {
     if (!this.#largeRead) {
       const mapper = new RowMapper(metadata.get(this.entity), this.#options, false);
-      this.#largeRead = prepareRead(`${this.name}.large()`, 'one', false, [], mapper, this.#options);
+      const read = { kind: 'one', isDescending: false, filters: [], mapper, options: this.#options } as const;
+      this.#largeRead = prepareRead(`${this.name}.large()`, read);
     }
     return this.#largeRead;
   }
