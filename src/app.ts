@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
-import { createRouteTable, type Operation } from '../schema/route-table.ts';
+import { createRouteTable } from '../schema/route-table.ts';
 import type { Config } from './config.ts';
 import { buildConsoleSchema } from './console/server/console-schema.ts';
 import { registerConsole } from './console/server/plugin.ts';
@@ -23,7 +23,7 @@ import { registerMcp } from './mcp/plugin.ts';
 import { createOAuthPlugin } from './oauth/plugin.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
-import { registerRest } from './rest/plugin.ts';
+import { type RestDefinition, registerRest } from './rest/plugin.ts';
 import { createRestSchema } from './rest/projection.ts';
 import { generateOperationDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
@@ -32,13 +32,9 @@ import { createServices, type ServiceDependencies } from './services.ts';
 export { createListReader } from './rest/list-reader.ts';
 
 /** What every application serves, whatever its settings. */
-export interface ServiceDefinition {
-  schema: GraphQLSchema;
+export interface ServiceDefinition extends RestDefinition {
   restSchema: GraphQLSchema;
   consoleSchema: GraphQLSchema;
-  operations: Operation[];
-  /** GraphQL operations of REST, by root field. */
-  documents: Map<string, DocumentNode>;
 }
 
 /** Returns what the applications of a process serve. It takes half a second of CPU time. */

@@ -1,7 +1,5 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
-import type { Operation } from '../../schema/route-table.ts';
 import { findTokenRegion, MCP_PATH } from '../auth/access-tokens.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -9,7 +7,7 @@ import { toRoute } from '../auth/request-pipeline.ts';
 import type { Origins } from '../http/cors.ts';
 import { rejectOtherMethods } from '../http/method-not-allowed.ts';
 import { RESOURCE_PATH } from '../oauth/endpoints/server-metadata.ts';
-import { createRestContext } from '../rest/plugin.ts';
+import { createRestContext, type RestDefinition } from '../rest/plugin.ts';
 import { forbidden, invalidField } from '../shared/errors.ts';
 import { VERSION } from '../shared/version.ts';
 import { type AgentTool, callTool, createTools, type OpenApiDocument } from './tools.ts';
@@ -26,10 +24,7 @@ const REASON = /^[A-Za-z ]+\(([a-z-]+)\)/;
 /** Registers `/mcp`: the operations of REST as tools of the Model Context Protocol, without sessions. */
 export async function registerMcp(
   app: FastifyInstance,
-  dependencies: {
-    schema: GraphQLSchema;
-    operations: Operation[];
-    documents: Map<string, DocumentNode>;
+  dependencies: RestDefinition & {
     /** OpenAPI document. */
     document: object;
     toolAuthenticator: RequestAuthenticator;
@@ -37,12 +32,8 @@ export async function registerMcp(
     baseUrl: string;
   },
 ): Promise<void> {
-  const { schema, operations, documents, document, toolAuthenticator: authenticator, origins, baseUrl } = dependencies;
-  const tools = createTools(document as OpenApiDocument, operations, ({ field }) => ({
-    schema,
-    document: documents.get(field)!,
-    authenticator,
-  }));
+  const { document, toolAuthenticator: authenticator, origins, baseUrl } = dependencies;
+  const tools = createTools(document as OpenApiDocument, { ...dependencies, authenticator });
   const handler = createMcpHandler(({ authInfo }) => createServer(tools, authInfo!.extra!.context as RequestContext), {
     // Tools do not change while the service runs.
     maxSubscriptions: 0,
@@ -119,8 +110,5 @@ function toAuthInfo({ context, headers }: FastifyRequest) {
 
 /** Returns the request for the library, whose body has been parsed. */
 function toWebRequest({ headers }: FastifyRequest, baseUrl: string): Request {
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  );
-  return new Request(`${baseUrl}${MCP_PATH}`, { method: 'POST', headers: sent });
+  return new Request(`${baseUrl}${MCP_PATH}`, { method: 'POST', headers: headers as Record<string, string> });
 }

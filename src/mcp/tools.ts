@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { Photo } from '../../entities/photo.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
-import { isObject } from '../../schema/is-object.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { JsonSchema } from '../../schema/scalar.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -13,7 +12,7 @@ import { toRenditionKey } from '../domain/photos/renditions.ts';
 import { describeFailure } from '../http/metrics/failed-request.ts';
 import { RENDITION_TYPE } from '../images/render.ts';
 import { locateInObject } from '../rest/input.ts';
-import { createRestSteps, type RestDependencies, type RestSteps } from '../rest/plugin.ts';
+import { type RestDependencies, RestSteps } from '../rest/plugin.ts';
 import { type ApiError, invalidField, notFound } from '../shared/errors.ts';
 
 /** An operation of REST as a tool. */
@@ -46,24 +45,20 @@ export interface OpenApiDocument {
 interface OperationObject {
   summary: string;
   description: string;
-  parameters: (ParameterObject | { $ref: string })[];
+  parameters: (ParameterObject & { $ref?: string })[];
   requestBody?: { content: { 'application/json': { schema: JsonSchema } } };
   responses: Record<string, { content?: { 'application/json': { schema: JsonSchema } } }>;
 }
 
 /** Returns the tool of each operation, in the order of the route table, with the schemas of the OpenAPI document. */
-export const createTools = (
-  openApi: OpenApiDocument,
-  operations: readonly Operation[],
-  toDependencies: (operation: Operation) => RestDependencies,
-): AgentTool[] =>
-  operations
+export const createTools = (openApi: OpenApiDocument, dependencies: RestDependencies): AgentTool[] =>
+  dependencies.operations
     .filter(({ tag }) => !EXCLUDED_TAGS.includes(tag))
-    .map((operation) => {
-      const dependencies = toDependencies(operation);
-      const steps = createRestSteps(operation, dependencies, locateInObject(operation, dependencies.schema));
-      return { operation, steps, definition: describeTool(openApi, operation) };
-    });
+    .map((operation) => ({
+      operation,
+      steps: new RestSteps(operation, dependencies, locateInObject(operation, dependencies.schema)),
+      definition: describeTool(openApi, operation),
+    }));
 
 function describeTool(openApi: OpenApiDocument, { operationId, field, path, method, kind }: Operation): Tool {
   const { summary, description, ...described } = openApi.paths[path]![method.toLowerCase()]!;
@@ -80,7 +75,7 @@ function describeTool(openApi: OpenApiDocument, { operationId, field, path, meth
     title: summary,
     description: [description, isList && paging, isList && lengths].filter(Boolean).join('\n\n'),
     inputSchema: withDefinitions(openApi, input) as Tool['inputSchema'],
-    outputSchema: withDefinitions(openApi, resolve(openApi, output!)) as Tool['outputSchema'],
+    outputSchema: withDefinitions(openApi, resolve(openApi.components, output!)) as Tool['outputSchema'],
     annotations: {
       readOnlyHint: kind === 'Query',
       idempotentHint: method !== 'POST',
@@ -93,33 +88,28 @@ function describeTool(openApi: OpenApiDocument, { operationId, field, path, meth
 const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function toInputSchema(
-  openApi: OpenApiDocument,
+  { components }: OpenApiDocument,
   { parameters, requestBody }: Pick<OperationObject, 'parameters' | 'requestBody'>,
 ): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required = new Set<string>();
   for (const parameter of parameters) {
-    const component = '$ref' in parameter ? parameter.$ref.split('/').at(-1)! : null;
-    const {
-      name,
-      required: isRequired,
-      description,
-      schema,
-    } = component === null ? (parameter as ParameterObject) : openApi.components.parameters[component]!;
-    const field = component === null ? name : HEADERS[component];
+    const component = parameter.$ref?.split('/').at(-1);
+    const { name, description, schema, ...keywords } = component ? components.parameters[component]! : parameter;
+    const field = component ? HEADERS[component] : name;
     if (field === undefined) continue;
     properties[field] = { ...schema, ...(description && { description }) };
-    if (isRequired) required.add(field);
+    if (keywords.required) required.add(field);
   }
-  const body = requestBody && resolve(openApi, requestBody.content['application/json'].schema);
+  const body = requestBody && resolve(components, requestBody.content['application/json'].schema);
   for (const name of (body?.required as string[] | undefined) ?? []) required.add(name);
   Object.assign(properties, body?.properties);
   return { type: 'object', properties, required: [...required] };
 }
 
 /** Returns the component that a schema refers to, else the schema. */
-function resolve({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  return typeof schema.$ref === 'string' ? components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+function resolve({ schemas }: OpenApiDocument['components'], schema: JsonSchema): JsonSchema {
+  return typeof schema.$ref === 'string' ? schemas[schema.$ref.split('/').at(-1)!]! : schema;
 }
 
 const COMPONENT = /"#\/components\/schemas\/(\w+)"/g;
@@ -206,16 +196,11 @@ const recordCall = (context: RequestContext, objectId: string, { builderId }: Re
 /** Shortens the large texts of a page of several records. The marker says how to read one whole. */
 function shortenTexts(body: object): object {
   const { data } = body as { data?: unknown };
-  return Array.isArray(data) && data.length > 1 ? { ...body, data: data.map(shorten) } : body;
+  return Array.isArray(data) && data.length > 1 ? JSON.parse(JSON.stringify(body, shorten)) : body;
 }
 
-function shorten(value: unknown): unknown {
-  if (typeof value === 'string' && value.length > MAX_TEXT) {
-    const rest = value.length - MAX_TEXT;
-    return `${value.slice(0, MAX_TEXT)}… [${rest} more characters: read this record alone, with limit 1]`.toWellFormed();
-  }
-  if (Array.isArray(value)) return value.map(shorten);
-  return isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shorten(item)]))
-    : value;
+function shorten(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
+  const rest = value.length - MAX_TEXT;
+  return `${value.slice(0, MAX_TEXT)}… [${rest} more characters: read this record alone, with limit 1]`.toWellFormed();
 }

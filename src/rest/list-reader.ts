@@ -1,5 +1,3 @@
-import { type DocumentNode, type GraphQLSchema } from 'graphql';
-import type { Operation } from '../../schema/route-table.ts';
 import { Caller } from '../auth/caller.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { Loaders } from '../database/read/loaders.ts';
@@ -9,20 +7,13 @@ import { compileOperation } from '../graphql/engine/compile-operation.ts';
 import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { ResponseMeter } from '../limits/response-meter.ts';
 import { getRootField } from './input.ts';
-import { createNullOmitter, type NullOmitter } from './plugin.ts';
-
-interface ListDefinition {
-  schema: GraphQLSchema;
-  operations: Operation[];
-  /** GraphQL operations, by root field. */
-  documents: Map<string, DocumentNode>;
-}
+import { createNullOmitter, type NullOmitter, type RestDefinition } from './plugin.ts';
 
 /** What resolvers of lists use of a storage. */
 const STORAGE = { createDownloadUrl: () => SIGNED_URL };
 
 /** Returns the function that reads pages of lists outside of a request, of any size, for what the snapshot's client may read. */
-export function createListReader({ schema, operations, documents }: ListDefinition): ReadList {
+export function createListReader({ schema, operations, documents }: RestDefinition): ReadList {
   const lists = new Map<string, { compiled: CompiledOperation; omitNulls: NullOmitter | null }>();
   const compile = (field: string) => {
     const operation = operations.find((each) => each.field === field)!;

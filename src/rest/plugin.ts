@@ -27,25 +27,28 @@ import { forbidden } from '../shared/errors.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
 import { type ArgumentLocation, createInputParser, getRootField, locateArguments, type RawInput } from './input.ts';
 
+/** The operations of a schema. */
+export interface RestDefinition {
+  schema: GraphQLSchema;
+  operations: Operation[];
+  /** GraphQL operation of each, by root field. */
+  documents: Map<string, DocumentNode>;
+}
+
+export interface RestDependencies extends RestDefinition {
+  authenticator: RequestAuthenticator;
+}
+
 /** Registers a route for every REST operation of the schema. */
 export async function registerRest(
   app: FastifyInstance,
-  dependencies: {
-    schema: GraphQLSchema;
-    operations: Operation[];
-    /** GraphQL operation of each, by root field. */
-    documents: Map<string, DocumentNode>;
-    authenticator: RequestAuthenticator;
-    largeBodies: LargeBodyParser;
-    baseUrl: string;
-  },
+  dependencies: RestDependencies & { largeBodies: LargeBodyParser; baseUrl: string },
 ): Promise<void> {
-  const { schema, operations, documents, authenticator, largeBodies, baseUrl } = dependencies;
+  const { operations, authenticator, largeBodies, baseUrl } = dependencies;
   const urls = new Set<string>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const document = documents.get(operation.field)!;
-    const steps = createRestSteps(operation, { schema, document, authenticator });
+    const steps = new RestSteps(operation, dependencies);
     const { onRequest, handler } = toRoute(steps);
     const { method, bodyLimit, deprecated } = operation;
     const headers = deprecated && createDeprecationHeaders(deprecated, `${baseUrl}/docs`);
@@ -85,45 +88,43 @@ type Variables = Record<string, unknown>;
 
 const BUILDER_ID = idPattern('builder');
 
-export interface RestDependencies {
-  schema: GraphQLSchema;
-  /** GraphQL operation. */
-  document: DocumentNode;
-  authenticator: RequestAuthenticator;
-}
-
 /** The steps of one REST operation. Its rules are those of the schema. */
 export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
   readonly authenticate: RequestAuthenticator['authenticate'];
   readonly createContext: ReturnType<typeof createRestContext>;
   readonly spanName: string;
   readonly #operation: Operation;
-  /** Parses the builder, before the body; null without one, or where it is a field of the body. */
+  /** Whether the builder is a field of the body. */
+  readonly #hasBuilderInBody: boolean;
+  /** Parses the builder, before the body; null without one, or where it is in the body. */
   readonly #parseBuilder: ReturnType<typeof createInputParser> | null;
   /** The other arguments. */
   readonly #locations: ArgumentLocation[];
   readonly #parseOthers: ReturnType<typeof createInputParser>;
-  readonly #dependencies: RestDependencies;
+  readonly #schema: GraphQLSchema;
+  readonly #document: DocumentNode;
   /** Compiled at the first call; null where graphql-js has to interpret it. */
   #compiled: CompiledOperation | null | undefined;
   readonly #omitNulls: NullOmitter | null;
   /** Whether it is a list with pages by offset. Those that have a cursor alone always return the next one. */
   readonly hasOffset: boolean;
 
-  /** @param locations where the arguments are, and `builder` that of the builder, unless it is in the body. */
+  /** @param locations where the arguments are; by default as the contract of REST says. */
   constructor(
     operation: Operation,
-    dependencies: RestDependencies,
-    locations: readonly ArgumentLocation[],
-    builder: readonly ArgumentLocation[],
+    { schema, documents, authenticator }: RestDependencies,
+    locations = locateArguments(operation, schema),
   ) {
-    const { schema, authenticator } = dependencies;
+    const builder = locations.find(({ argument }) => argument.name === 'builderId');
+    this.#hasBuilderInBody = builder?.location === 'body';
+    const isParsedBefore = builder !== undefined && !this.#hasBuilderInBody;
     this.authenticate = authenticator.authenticate;
     this.createContext = createRestContext(authenticator, operation.scope, operation.field, operation.takesKey);
-    this.#dependencies = dependencies;
+    this.#schema = schema;
+    this.#document = documents.get(operation.field)!;
     this.#operation = operation;
-    this.#locations = locations.filter((each) => !builder.includes(each));
-    this.#parseBuilder = builder.length > 0 ? createInputParser(builder) : null;
+    this.#locations = isParsedBefore ? locations.filter((each) => each !== builder) : locations;
+    this.#parseBuilder = isParsedBefore ? createInputParser([builder]) : null;
     this.#parseOthers = createInputParser(this.#locations);
     this.spanName = `operation ${operation.field}`;
     this.hasOffset = this.#locations.some(({ argument }) => argument.name === 'offset');
@@ -140,12 +141,12 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
   authorize(request: RawInput, context: RequestContext): Promise<void> | undefined {
     const { budget } = this.#operation;
     const { builderId } = this.#parseBuilder?.(request) ?? {};
-    const pending = this.authorizeBuilder(context, builderId as string | undefined);
+    const pending = this.#authorizeBuilder(context, builderId as string | undefined);
     if (!budget) return pending;
     return pending ? pending.then(() => context.charge(budget)) : context.charge(budget);
   }
 
-  protected authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
+  #authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
     const { scope } = this.#operation;
     context.builderId = builderId;
     const isAuthorized =
@@ -153,7 +154,16 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
     return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
   }
 
+  /** Access to a builder in the body is checked before the other fields. */
   parseInput(request: RawInput): Variables | Promise<Variables> {
+    const { builderId } = ((this.#hasBuilderInBody && request.body) || {}) as { builderId?: unknown };
+    // Another value is an error of the input.
+    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
+    const pending = isId && this.#authorizeBuilder(request.context!, builderId);
+    return pending ? pending.then(() => this.#parseVariables(request)) : this.#parseVariables(request);
+  }
+
+  #parseVariables(request: RawInput): Variables {
     const variables = this.#parseOthers(request);
     const context = request.context!;
     if (this.#operation.takesKey) context.sentInput = request;
@@ -166,10 +176,11 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
     variableValues: Variables,
     { context: contextValue }: Pick<RawInput, 'context'>,
   ): Promise<ExecutionResult> {
-    const { schema, document } = this.#dependencies;
-    if (this.#compiled === undefined) this.#compiled = compileOperation(schema, document);
+    if (this.#compiled === undefined) this.#compiled = compileOperation(this.#schema, this.#document);
     const result = await this.#compiled?.execute(contextValue!, variableValues);
-    return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
+    if (result) return result;
+    const fieldResolver = meteredFieldResolver;
+    return execute({ schema: this.#schema, document: this.#document, contextValue, variableValues, fieldResolver });
   }
 
   /** Returns the status and body of the response. Throws the error of the operation. */
@@ -188,29 +199,6 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
     reply.code(status);
     return meter.bytes < CHUNKED_BYTES ? sent : sendChunked(request, reply, sent, meter.bytes);
   }
-}
-
-/** The steps of an operation with the builder in the body, whose access is checked before the other fields. */
-class BuilderInBodySteps extends RestSteps {
-  override parseInput(request: RawInput): Variables | Promise<Variables> {
-    const { builderId } = (request.body ?? {}) as { builderId?: unknown };
-    // Another value is an error of the input.
-    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
-    const pending = this.authorizeBuilder(request.context!, isId ? builderId : undefined);
-    return pending ? pending.then(() => super.parseInput(request)) : super.parseInput(request);
-  }
-}
-
-/** @param locations where the arguments are; by default as the contract of REST says. */
-export function createRestSteps(
-  operation: Operation,
-  dependencies: RestDependencies,
-  locations = locateArguments(operation, dependencies.schema),
-): RestSteps {
-  const builder = locations.filter(({ argument }) => argument.name === 'builderId');
-  return builder.some(({ location }) => location === 'body')
-    ? new BuilderInBodySteps(operation, dependencies, locations, [])
-    : new RestSteps(operation, dependencies, locations, builder);
 }
 
 export type NullOmitter = (value: unknown) => unknown;
