@@ -103,12 +103,14 @@ export class RequestLog {
     const now = this.#clock.now();
     if (Math.floor(now / DAY_MS) !== this.#day) this.#beginDay(now);
     const pending = this.#pending[region];
-    const key = `${this.#date} ${request.clientId} ${request.operation}`;
-    const counts = pending.counts.get(key) ?? this.#createCounts(pending, request, key);
+    const { integratorId, clientId } = request;
+    const counted = { integratorId, date: this.#date, clientId, operation: this.#chooseOperation(request) };
+    const key = `${counted.date} ${clientId} ${counted.operation}`;
+    const counts = pending.counts.get(key) ?? { ...counted, requests: 0, rejections: 0, failures: 0 };
+    pending.counts.set(key, counts);
     counts.requests++;
     if (failed) {
       counts[failed.status >= 500 ? 'failures' : 'rejections']++;
-      const { integratorId, clientId } = request;
       const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
       this.#buffer(pending, integratorId, [row]);
     }
@@ -134,21 +136,12 @@ export class RequestLog {
     this.#operations.clear();
   }
 
-  /** Returns the counts of an operation, or those of all that are beyond the maximum. */
-  #createCounts(pending: Pending, { integratorId, clientId, operation }: CountedRequest, key: string): UsageDay {
+  /** Returns the operation, or that of all that are beyond the maximum. */
+  #chooseOperation({ clientId, operation }: CountedRequest): string {
     const operations = this.#operations.get(clientId) ?? new Set();
     this.#operations.set(clientId, operations);
-    if (operation !== OTHER_OPERATIONS && !operations.has(operation)) {
-      if (operations.size === MAX_OPERATIONS) {
-        const others = { integratorId, clientId, operation: OTHER_OPERATIONS };
-        const othersKey = `${this.#date} ${clientId} ${OTHER_OPERATIONS}`;
-        return pending.counts.get(othersKey) ?? this.#createCounts(pending, others, othersKey);
-      }
-      operations.add(operation);
-    }
-    const counts = { integratorId, date: this.#date, clientId, operation, requests: 0, rejections: 0, failures: 0 };
-    pending.counts.set(key, counts);
-    return counts;
+    if (operations.size < MAX_OPERATIONS) operations.add(operation);
+    return operations.has(operation) ? operation : OTHER_OPERATIONS;
   }
 
   async #writeRegion(region: RegionId): Promise<void> {

@@ -22,30 +22,24 @@ export function collectInputNames(schema: GraphQLSchema): InputNames {
       : isObjectType(type)
         ? Object.values(type.getFields()).flatMap((field) => field.args)
         : [];
-    for (const { name, type: fieldType } of fields) {
-      found.names.add(name);
-      const { jsonSchema } = getNamedType(fieldType).extensions;
-      addFreeForm(name, (jsonSchema ?? {}) as JsonSchema, found);
-    }
+    for (const { name, type: fieldType } of fields)
+      addName(name, (getNamedType(fieldType).extensions.jsonSchema ?? {}) as JsonSchema, found);
     if (isScalarType(type)) addProperties([type.extensions.jsonSchema, type.extensions.components], found);
   }
   return found;
 }
 
-function addFreeForm(name: string, { additionalProperties, properties = {} }: JsonSchema, { freeForm }: InputNames) {
+function addName(name: string, { additionalProperties, properties = {} }: JsonSchema, found: InputNames): void {
+  found.names.add(name);
   if (additionalProperties !== true) return;
-  const inner = freeForm.get(name) ?? new Set();
-  for (const property of Object.keys(properties as object)) inner.add(property);
-  freeForm.set(name, inner);
+  const others = found.freeForm.get(name) ?? [];
+  found.freeForm.set(name, new Set([...others, ...Object.keys(properties as object)]));
 }
 
 function addProperties(value: unknown, found: InputNames): void {
   if (typeof value !== 'object' || value === null) return;
   const { properties } = value as { properties?: Record<string, JsonSchema> };
-  for (const [name, property] of Object.entries(properties ?? {})) {
-    found.names.add(name);
-    addFreeForm(name, property, found);
-  }
+  for (const [name, property] of Object.entries(properties ?? {})) addName(name, property, found);
   for (const inner of Object.values(value)) addProperties(inner, found);
 }
 
