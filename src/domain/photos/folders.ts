@@ -5,7 +5,7 @@ import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, invalidField } from '../../shared/errors.ts';
-import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
+import { createOnce, type IdempotentRequest } from '../create-once.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { requireFound } from '../require-found.ts';
 import type { CreateFolderInput, UpdateFolderInput } from './photo-inputs.ts';
@@ -23,42 +23,35 @@ export function createFolder(
   input: CreateFolderInput,
   request: IdempotentRequest | null,
 ): Promise<PhotoFolder> {
-  const find = (em: EntityManager, id: string) => em.findOne(PhotoFolder, { id, archivedAt: null });
-  return createOnce(context.database, request, find, (claim) => insertFolder(context, builderId, input, claim));
-}
-
-async function insertFolder(
-  context: OperationContext,
-  builderId: string,
-  input: CreateFolderInput,
-  claim: ClaimKey,
-): Promise<PhotoFolder> {
   const { clock, database } = context;
   const { name, projectId = null, parentId = null } = input;
-  if (projectId !== null) await requireProject(context, builderId, projectId);
-  const id = newId('folder', clock.now());
-  return database.transaction(async (em) => {
-    await claim(em, id);
-    const location = { builderId, projectId };
-    const parent =
-      parentId === null ? null : await lockFolderForProject(em, location, { field: 'parentId', id: parentId });
-    requireProjectOfParent(parent, projectId ?? parent?.projectId ?? null);
-    const now = new Date(clock.now()).toISOString();
-    const folder = em.create(PhotoFolder, {
-      id,
-      builderId,
-      projectId: projectId ?? parent?.projectId ?? null,
-      parentId,
-      name,
-      integratorId: null,
-      sourceApp: null,
-      pageExternalSourceId: null,
-      createdAt: now,
-      updatedAt: now,
-      archivedAt: null,
+  const find = (em: EntityManager, id: string) => em.findOne(PhotoFolder, { id, archivedAt: null });
+  return createOnce(database, request, find, async (claim) => {
+    if (projectId !== null) await requireProject(context, builderId, projectId);
+    const id = newId('folder', clock.now());
+    return database.transaction(async (em) => {
+      await claim(em, id);
+      const location = { builderId, projectId };
+      const parent =
+        parentId === null ? null : await lockFolderForProject(em, location, { field: 'parentId', id: parentId });
+      requireProjectOfParent(parent, projectId ?? parent?.projectId ?? null);
+      const now = new Date(clock.now()).toISOString();
+      const folder = em.create(PhotoFolder, {
+        id,
+        builderId,
+        projectId: projectId ?? parent?.projectId ?? null,
+        parentId,
+        name,
+        integratorId: null,
+        sourceApp: null,
+        pageExternalSourceId: null,
+        createdAt: now,
+        updatedAt: now,
+        archivedAt: null,
+      });
+      em.persist(folder);
+      return folder;
     });
-    em.persist(folder);
-    return folder;
   });
 }
 
