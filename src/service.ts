@@ -17,7 +17,6 @@ import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob } from './domain/privacy/replay-erasures.ts';
 import { createPurgeJob } from './domain/retention/purge.job.ts';
 import { startSnapshots } from './domain/snapshots/start-snapshots.ts';
-import type { ReadList } from './domain/snapshots/write-snapshot.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.ts';
 import { createReencryptionJob } from './domain/webhooks/reencrypt-secrets.job.ts';
@@ -195,7 +194,12 @@ async function serve(
     isStopping: () => isStopping,
   });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
-  writeSnapshots(app, direct, config, tokenKeys, createListReader(definition));
+  const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
+  const onFile = registerSnapshotMetrics(direct);
+  const readList = createListReader(definition);
+  const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now, onFile };
+  // A process that serves has the schema, which determines what records look like. The long transactions go around a pooler.
+  app.addHook('preClose', startSnapshots(direct, storages, options, app.log));
   logUnhandledRejections(app);
   try {
     await listen(app, config);
@@ -224,23 +228,6 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
     await running.stop();
     webhooks.receivers.close();
   });
-}
-
-/**
- * Writes snapshots until the app closes. A process that serves does it, because it has the schema, which determines what records look like. Their
- * long transactions go around a pooler.
- */
-function writeSnapshots(
-  app: FastifyInstance,
-  direct: Databases,
-  config: Config,
-  tokenKeys: readonly string[],
-  readList: ReadList,
-): void {
-  const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
-  const onFile = registerSnapshotMetrics(direct);
-  const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now, onFile };
-  app.addHook('preClose', startSnapshots(direct, storages, options, app.log));
 }
 
 /** Listens without Fastify's log line, because the welcome message has the address. */

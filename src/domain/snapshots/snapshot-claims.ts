@@ -8,9 +8,6 @@ import { IS_ALLOWED } from './end-snapshots.ts';
 /** Milliseconds for which a claimed snapshot is left to its process. After a kill it waits so long. */
 const LEASE_MS = 30_000;
 
-/** Lifetime of the files of a snapshot (SNP-5). */
-const FILES_MS = 24 * 3_600_000;
-
 const LEASE = `clock_timestamp() + interval '${LEASE_MS} ms'`;
 
 /** The snapshot has ended, or another process writes it. */
@@ -49,7 +46,7 @@ export const storedSnapshots: Statement = {
   text: `select coalesce(sum(bytes), 0) from snapshot where has_files`,
 };
 
-/** Stores what is written, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read the records any more (SNP-3). */
+/** Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read the records any more (SNP-3). */
 export async function saveProgress(
   database: Database,
   { id, attempts, eventCursor, erasures, progress, files, bytes }: Snapshot,
@@ -60,22 +57,3 @@ export async function saveProgress(
   if ((await database.fork().nativeUpdate(Snapshot, where, stored)) === 0)
     throw new ClaimLost(`Snapshot ${id} has ended.`);
 }
-
-/** Makes the files available for a day. */
-export function completeSnapshot(database: Database, snapshot: Snapshot, now: number): Promise<void> {
-  const times = { finishedAt: new Date(now).toISOString(), expiresAt: new Date(now + FILES_MS).toISOString() };
-  return saveProgress(database, snapshot, { status: 'READY', ...times });
-}
-
-/** Leaves a snapshot to any process, without an attempt. */
-export const releaseSnapshot = (database: Database, snapshot: Snapshot): Promise<void> =>
-  saveProgress(database, snapshot, { status: 'PENDING', attempts: snapshot.attempts - 1 });
-
-/** Fails a snapshot that no further attempt could complete. */
-export const failSnapshot = (database: Database, snapshot: Snapshot, now: number): Promise<void> =>
-  saveProgress(database, snapshot, {
-    status: 'FAILED',
-    finishedAt: new Date(now).toISOString(),
-    files: [],
-    bytes: '0',
-  });

@@ -6,14 +6,16 @@ import { Reader } from '../../database/read/reader.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, insufficientScope, notFound, rateLimited } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
+import type { AuditSource } from '../audit/record-audit.ts';
+import { inTransaction } from '../change-context.ts';
 import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { requireFound } from '../require-found.ts';
 import { requireQuota } from '../uploads/quota.ts';
 import { endSnapshots, removeEndedFiles } from './end-snapshots.ts';
 
 /** Snapshots of an integrator and builder in a day (SNP-4). */
-export const MAX_PER_DAY = 10;
+const MAX_PER_DAY = 10;
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -30,33 +32,19 @@ export const snapshots = new Reader(Snapshot, {
     },
   },
   condition: 't.deleted_at is null',
-  exclude: [
-    'clientId',
-    'scopes',
-    'deletedAt',
-    'downloadedAt',
-    'attempts',
-    'leasedUntil',
-    'erasures',
-    'bytes',
-    'hasFiles',
-  ],
 });
-
-/** A client of an integrator, and what it may read. */
-interface SnapshotCaller {
-  readonly integratorId: string;
-  readonly clientId: string;
-  /** Scopes of the token. */
-  readonly scopes: ReadonlySet<string>;
-  /** Scopes that each connected builder allows. */
-  readonly connections: ReadonlyMap<string, ReadonlySet<string>>;
-}
 
 /** Context of a client's operation on snapshots. */
 export interface SnapshotContext extends OperationContext {
-  readonly caller: SnapshotCaller;
   readonly source: AuditSource;
+  readonly caller: {
+    readonly integratorId: string;
+    readonly clientId: string;
+    /** Scopes of the token. */
+    readonly scopes: ReadonlySet<string>;
+    /** Scopes that each connected builder allows. */
+    readonly connections: ReadonlyMap<string, ReadonlySet<string>>;
+  };
 }
 
 /** A snapshot that is requested; null resources for all that the client may read. */
@@ -74,85 +62,56 @@ export function createSnapshot(
   input: NewSnapshot,
   request: IdempotentRequest | null,
 ): Promise<Snapshot> {
-  const resources = chooseResources(context.caller, input);
-  const { integratorId } = context.caller;
-  const find = async (em: EntityManager, id: string) => {
-    const earlier = await em.findOne(Snapshot, { id, integratorId, deletedAt: null });
-    if (earlier) requireScopesOf(context.caller, earlier);
-    return earlier;
-  };
-  const create = (claim: ClaimKey) => insertSnapshot(context, input.builderId, resources, claim);
-  return createOnce(context.database, request, find, create);
-}
-
-async function insertSnapshot(
-  context: SnapshotContext,
-  builderId: string,
-  resources: SnapshotResource[],
-  claim: ClaimKey,
-): Promise<Snapshot> {
-  const { clock, database, source } = context;
-  const { integratorId, clientId } = context.caller;
-  await requireQuota(context, 1);
-  const now = clock.now();
-  const createdAt = new Date(now).toISOString();
+  const resources = chooseResources(context, input);
   const scopes = [...new Set(resources.map((resource) => SNAPSHOT_SCOPES[resource]))];
-  const row = { id: newId('snapshot', now), integratorId, clientId, builderId, resources, scopes, createdAt };
-  return database.transaction(async (em) => {
-    await claim(em, row.id);
-    await acquireRecordLock(em, `snapshots ${integratorId} ${builderId}`);
-    if (await em.findOne(Snapshot, { integratorId, builderId, status: { $in: ['PENDING', 'RUNNING'] } }))
-      throw conflict('SNAPSHOT_RUNNING', 'A snapshot of the builder is being written. Wait for it, or delete it.');
-    await requireDayBudget(em, { integratorId, builderId }, now);
-    await em.insert(Snapshot, { ...row, status: 'PENDING' } as never);
-    const entry = {
-      action: 'snapshot.created',
-      objectId: row.id,
-      builderId,
-      integratorId,
-      after: { resources },
-    } as const;
-    await recordAudit(em, { ...source, at: createdAt, ...entry });
-    return em.findOneOrFail(Snapshot, { id: row.id });
-  });
+  const { integratorId, clientId } = context.caller;
+  const { builderId } = input;
+  const create = async (claim: ClaimKey) => {
+    await requireQuota(context, 1);
+    return inTransaction(context, async (em, createdAt, record) => {
+      const now = Date.parse(createdAt);
+      const id = newId('snapshot', now);
+      await claim(em, id);
+      await acquireRecordLock(em, `snapshots ${integratorId} ${builderId}`);
+      if (await em.findOne(Snapshot, { integratorId, builderId, status: { $in: ['PENDING', 'RUNNING'] } }))
+        throw conflict('SNAPSHOT_RUNNING', 'A snapshot of the builder is being written. Wait for it, or delete it.');
+      const ofDay = { integratorId, builderId, createdAt: { $gt: new Date(now - DAY_MS).toISOString() } };
+      const page = { orderBy: { createdAt: 'desc' }, limit: 1, offset: MAX_PER_DAY - 1 } as const;
+      const [oldest] = await em.find(Snapshot, ofDay, page);
+      if (oldest) throw rateLimited(Math.ceil((Date.parse(oldest.createdAt) + DAY_MS - now) / 1000));
+      const row = { id, integratorId, clientId, builderId, resources, scopes, createdAt, status: 'PENDING' };
+      await em.insert(Snapshot, row as never);
+      await record({ action: 'snapshot.created', objectId: id, builderId, integratorId, after: { resources } });
+      return em.findOneOrFail(Snapshot, { id });
+    });
+  };
+  return createOnce(context.database, request, (em, id) => findOwnSnapshot(em, context, id), create);
 }
 
-function chooseResources(caller: SnapshotCaller, { builderId, resources }: NewSnapshot): SnapshotResource[] {
-  const requested = SNAPSHOT_RESOURCES.filter((resource) => !resources || resources.includes(resource));
-  const missing = findMissingScopes(
-    caller,
+function chooseResources(context: SnapshotContext, { builderId, resources }: NewSnapshot): SnapshotResource[] {
+  const chosen = SNAPSHOT_RESOURCES.filter((resource) =>
+    resources ? resources.includes(resource) : isReadable(context, builderId, SNAPSHOT_SCOPES[resource]),
+  );
+  const required = chosen.length > 0 ? chosen : SNAPSHOT_RESOURCES;
+  requireScopes(
+    context,
     builderId,
-    requested.map((resource) => SNAPSHOT_SCOPES[resource]),
+    required.map((resource) => SNAPSHOT_SCOPES[resource]),
   );
-  const readable = requested.filter((resource) => !missing.includes(SNAPSHOT_SCOPES[resource]));
-  if (resources ? missing.length > 0 : readable.length === 0) throw missingScopes(missing);
-  return readable;
+  return chosen;
 }
 
-const findMissingScopes = (
-  { scopes, connections }: SnapshotCaller,
-  builderId: string,
-  required: readonly string[],
-): string[] => {
-  const isMissing = (scope: string) => !scopes.has(scope) || !connections.get(builderId)?.has(scope);
-  return [...new Set(required)].filter(isMissing).sort();
-};
+const isReadable = ({ caller: { scopes, connections } }: SnapshotContext, builderId: string, scope: string) =>
+  scopes.has(scope) && connections.get(builderId)?.has(scope);
 
-const missingScopes = (missing: readonly string[]) =>
-  insufficientScope(
-    missing.join(' '),
-    `A snapshot needs the scope of each of its resources, in the token and in the builder's connection, of which these are missing: ${missing.join(' ')}.`,
+function requireScopes(context: SnapshotContext, builderId: string, required: readonly string[]): void {
+  const missing = required.filter((scope) => !isReadable(context, builderId, scope));
+  if (missing.length === 0) return;
+  const names = [...new Set(missing)].sort().join(' ');
+  throw insufficientScope(
+    names,
+    `A snapshot needs the scope of each of its resources, in the token and in the builder's connection, of which these are missing: ${names}.`,
   );
-
-async function requireDayBudget(
-  em: EntityManager,
-  owner: Pick<Snapshot, 'integratorId' | 'builderId'>,
-  now: number,
-): Promise<void> {
-  const where = { ...owner, createdAt: { $gt: new Date(now - DAY_MS).toISOString() } };
-  const page = { orderBy: { createdAt: 'desc' }, limit: 1, offset: MAX_PER_DAY - 1 } as const;
-  const [oldest] = await em.find(Snapshot, where, { ...page, fields: ['createdAt'] });
-  if (oldest) throw rateLimited(Math.ceil((Date.parse(oldest.createdAt) + DAY_MS - now) / 1000));
 }
 
 /**
@@ -160,19 +119,17 @@ async function requireDayBudget(
  * `NOT_FOUND`, and `INSUFFICIENT_SCOPE` with the missing scopes.
  */
 export async function getSnapshot(context: SnapshotContext, id: string): Promise<Snapshot> {
-  const { clock, database, source, storage } = context;
+  const { clock, database, storage } = context;
   await endSnapshots(database, clock.now(), id);
   const snapshot = await requireOwnSnapshot(context, id);
   if (snapshot.status !== 'READY') return snapshot;
-  const now = new Date(clock.now()).toISOString();
-  const recorded = new Date(clock.now() - SIGNED_URL_SECONDS * 1000).toISOString();
-  await database.transaction(async (em) => {
+  await inTransaction(context, async (em, now, record) => {
+    const recorded = new Date(Date.parse(now) - SIGNED_URL_SECONDS * 1000).toISOString();
     const where = { id, $or: [{ downloadedAt: null }, { downloadedAt: { $lte: recorded } }] };
     if ((await em.nativeUpdate(Snapshot, where, { downloadedAt: now })) === 0) return;
     const { builderId, integratorId, resources, progress, bytes } = snapshot;
     const after = { resources, records: progress.done, bytes: Number(bytes) };
-    const entry = { action: 'snapshot.downloaded', objectId: id, builderId, integratorId, after } as const;
-    await recordAudit(em, { ...source, at: now, ...entry });
+    await record({ action: 'snapshot.downloaded', objectId: id, builderId, integratorId, after });
   });
   for (const file of snapshot.files) {
     file.url = storage.createDownloadUrl(file.key, 'application/gzip', `${file.resource}.ndjson.gz`);
@@ -182,29 +139,27 @@ export async function getSnapshot(context: SnapshotContext, id: string): Promise
 
 /** Cancels or removes the snapshot, and deletes its files. */
 export async function deleteSnapshot(context: SnapshotContext, id: string): Promise<Snapshot> {
-  const { clock, database, source, storage } = context;
+  const { clock, database, storage } = context;
   const { integratorId, builderId } = await requireOwnSnapshot(context, id);
-  const now = new Date(clock.now()).toISOString();
-  await database.transaction(async (em) => {
+  await inTransaction(context, async (em, now, record) => {
     if ((await em.nativeUpdate(Snapshot, { id, deletedAt: null }, { deletedAt: now })) === 0)
       throw notFound('Snapshot');
-    await recordAudit(em, { ...source, at: now, action: 'snapshot.deleted', objectId: id, builderId, integratorId });
+    await record({ action: 'snapshot.deleted', objectId: id, builderId, integratorId });
   });
   await endSnapshots(database, clock.now(), id);
+  // The next run repeats what the storage rejects.
   await removeEndedFiles(database, storage, id).catch(() => undefined);
   return database.fork().findOneOrFail(Snapshot, { id });
 }
 
-/** Returns a snapshot of the integrator, without URLs. */
-async function requireOwnSnapshot({ database, caller }: SnapshotContext, id: string): Promise<Snapshot> {
-  const { integratorId, connections } = caller;
-  const snapshot = await database.fork().findOne(Snapshot, { id, integratorId, deletedAt: null });
-  if (!snapshot || !connections.has(snapshot.builderId)) throw notFound('Snapshot');
-  requireScopesOf(caller, snapshot);
-  return snapshot;
-}
+const requireOwnSnapshot = (context: SnapshotContext, id: string): Promise<Snapshot> =>
+  requireFound(findOwnSnapshot(context.database.fork(), context, id), 'Snapshot');
 
-function requireScopesOf(caller: SnapshotCaller, { builderId, scopes }: Snapshot): void {
-  const missing = findMissingScopes(caller, builderId, scopes);
-  if (missing.length > 0) throw missingScopes(missing);
+/** Returns a snapshot of the integrator, without URLs; null for none. Throws `INSUFFICIENT_SCOPE` with the missing scopes. */
+async function findOwnSnapshot(em: EntityManager, context: SnapshotContext, id: string): Promise<Snapshot | null> {
+  const { integratorId, connections } = context.caller;
+  const snapshot = await em.findOne(Snapshot, { id, integratorId, deletedAt: null });
+  if (!snapshot || !connections.has(snapshot.builderId)) return null;
+  requireScopes(context, snapshot.builderId, snapshot.scopes);
+  return snapshot;
 }

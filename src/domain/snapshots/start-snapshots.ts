@@ -4,7 +4,7 @@ import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
 import { endSnapshots, removeEndedFiles, removeFolder, toFolder } from './end-snapshots.ts';
-import { ClaimLost, claimSnapshot, failSnapshot, releaseSnapshot } from './snapshot-claims.ts';
+import { ClaimLost, claimSnapshot, saveProgress } from './snapshot-claims.ts';
 import { type SnapshotWriter, writeSnapshot } from './write-snapshot.ts';
 
 const POLL_MS = 1_000;
@@ -51,9 +51,12 @@ export async function writeNextSnapshot(writer: SnapshotWriter): Promise<boolean
   } catch (error) {
     // Who ended it has removed the files that were there then.
     if (error instanceof ClaimLost) await removeFolder(storage, toFolder(snapshot, snapshot.attempts));
-    else if (signal.aborted) await releaseSnapshot(database, snapshot);
-    else if (error instanceof SizeLimitError) await failSnapshot(database, snapshot, writer.now());
-    else throw error;
+    else if (signal.aborted)
+      await saveProgress(database, snapshot, { status: 'PENDING', attempts: snapshot.attempts - 1 });
+    else if (error instanceof SizeLimitError) {
+      const finishedAt = new Date(writer.now()).toISOString();
+      await saveProgress(database, snapshot, { status: 'FAILED', finishedAt, files: [], bytes: '0' });
+    } else throw error;
   }
   return true;
 }

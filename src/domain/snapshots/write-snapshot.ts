@@ -12,12 +12,15 @@ import { encodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
 import { readQuotaUse } from '../uploads/quota.ts';
 import { countErasures, toFolder } from './end-snapshots.ts';
-import { ClaimLost, completeSnapshot, saveProgress } from './snapshot-claims.ts';
+import { ClaimLost, saveProgress } from './snapshot-claims.ts';
 import { PAGE_SIZE, SIGNED_URL, SNAPSHOT_LISTS } from './snapshot-lists.ts';
 
 /** Characters of lines that are compressed at once, and milliseconds after which fewer are: the claim is checked as often. */
 const MAX_LENGTH = 128 * 1024;
 const MAX_MS = 200;
+
+/** Lifetime of the files of a snapshot (SNP-5). */
+const FILES_MS = 24 * 3_600_000;
 
 const IDENTIFIERS = { paths: new Set(['id']), total: false, key: 'snapshot' };
 
@@ -95,7 +98,12 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
       writer.onFile(file, performance.now() - startedAt);
     }
     snapshot.progress.total = snapshot.progress.done;
-    await completeSnapshot(database, snapshot, now());
+    const finishedAt = now();
+    await saveProgress(database, snapshot, {
+      status: 'READY',
+      finishedAt: new Date(finishedAt).toISOString(),
+      expiresAt: new Date(finishedAt + FILES_MS).toISOString(),
+    });
   });
 }
 
