@@ -45,16 +45,13 @@ export function ChangesRoster(
   also: ('insert' | 'delete')[] = [],
 ) {
   const list = (row: string) => `(${[column, ...columns].map((name) => `${row}.${name}`).join(', ')})`;
-  const scopes = {
-    update: `update on TABLE for each row when (${list('old')} is distinct from ${list('new')})`,
-    insert: 'insert on TABLE for each row',
-    delete: 'delete on TABLE for each row',
-  };
-  const ids = { update: `old.${column}, new.${column}`, insert: `new.${column}`, delete: `old.${column}` };
   return (owner: new () => object): void => {
     for (const event of ['update', ...also] as const) {
-      const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids[event]}]) id;`;
-      declareFunctionTrigger(owner, { table, name: `roster_${event}`, timing: 'after', scope: scopes[event], body });
+      const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map((row) => `${row}.${column}`);
+      const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
+      const when = event === 'update' ? ` when (${list('old')} is distinct from ${list('new')})` : '';
+      const scope = `${event} on TABLE for each row${when}`;
+      declareFunctionTrigger(owner, { table, name: `roster_${event}`, timing: 'after', scope, body });
     }
   };
 }

@@ -24,7 +24,7 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
   events: ['update'],
   forEach: 'row',
   expression: `create trigger "connection_revoked" after update on "connection" for each row
-    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.mark_deliveries_dropped()`,
+    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.connection_revoked()`,
 })
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {

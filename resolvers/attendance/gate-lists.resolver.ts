@@ -98,7 +98,8 @@ export class GateListsResolver {
     @Ctx() { caller, database }: RequestContext,
   ): Promise<ChangePage<OwnSignOnEvent>> {
     const integratorId = caller.requireIntegrator();
-    const filters = { sourceEventId, workerId, status, ...toDateRange(range) };
+    const { startDate, endDate } = toDateRange(range);
+    const filters = { sourceEventId, workerId, status, startDate, endDate };
     return readChanges(database, OWN_EVENTS, { integratorId, builderId, projectId }, filters, window);
   }
 

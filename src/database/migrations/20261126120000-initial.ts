@@ -29,7 +29,7 @@ export class Migration20261126120000Initial extends Migration {
 create trigger ${table}_listed_at before update on ${table}
   for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at();`);
     }
-    for (const { table, event, key, columns } of ROSTER_CHANGES) {
+    for (const { table, event, key = 'worker_id', columns } of ROSTER_CHANGES) {
       const list = (row: string) => columns.map((name) => `${row}.${name}`).join(', ');
       const when = event === 'update' ? ` when ((${list('old')}) is distinct from (${list('new')}))` : '';
       const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map(
@@ -60,7 +60,7 @@ const OF_BUILDER = `${TRACKED},
 const OF_SUBCONTRACTOR = `${OF_BUILDER},
   subcontractor_id text not null references subcontractor`;
 
-/** Returns SQL of indexes with the names that PostgreSQL gives them. */
+/** Returns SQL of indexes with the names that MikroORM gives them. */
 const toIndexSql = (table: string, ...indexes: string[]) =>
   indexes
     .map((columns) => `create index ${table}_${columns.replaceAll(', ', '_')}_index on ${table} (${columns});`)
@@ -83,6 +83,15 @@ begin
   new.${assignment};
   return new;
 end $$;`;
+
+/** Returns SQL of a trigger with its function. */
+const toTriggerSql = (name: string, scope: string, body: string) => `
+create function public.${name}() returns trigger language plpgsql set search_path = '' as $$
+  begin
+    ${body}
+    return null;
+  end $$;
+create trigger ${name} ${scope} execute function public.${name}();`;
 
 const SCHEMA = `
 -- Integrators, their clients and connections to builders.
@@ -1073,25 +1082,14 @@ create trigger connection_reactivated before update on connection
   for each row when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function set_active_after();
 
 -- A revocation drops the deliveries that wait. Those under way are not repeated: each attempt checks the connection.
-create function mark_deliveries_dropped() returns trigger language plpgsql set search_path = '' as $$
-begin
-  update public.webhook_delivery set status = 'DROPPED', next_attempt_at = null, leased_until = null
+${toTriggerSql(
+  'connection_revoked',
+  "after update on connection for each row when (old.status = 'ACTIVE' and new.status <> 'ACTIVE')",
+  `update public.webhook_delivery set status = 'DROPPED', next_attempt_at = null, leased_until = null
     where endpoint_id in (select id from public.webhook_endpoint where integrator_id = old.integrator_id)
-      and builder_id = old.builder_id and status = 'PENDING' and (leased_until is null or leased_until < clock_timestamp());
-  return null;
-end $$;
-create trigger connection_revoked after update on connection
-  for each row when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function mark_deliveries_dropped();
+      and builder_id = old.builder_id and status = 'PENDING' and (leased_until is null or leased_until < clock_timestamp());`,
+)}
 `;
-
-/** Returns SQL of a trigger with its function. */
-const toTriggerSql = (name: string, scope: string, body: string) => `
-create function public.${name}() returns trigger language plpgsql set search_path = '' as $$
-  begin
-    ${body}
-    return null;
-  end $$;
-create trigger ${name} ${scope} execute function public.${name}();`;
 
 /** Returns the scope of a trigger that has the changed rows of each statement. */
 const toStatementScope = (event: 'insert' | 'update' | 'delete', table: string) =>
@@ -1141,10 +1139,8 @@ create function public.${table}_total() returns trigger language plpgsql set sea
     end if;
     return null;
   end $$;
-create trigger ${table}_total_insert after insert on ${table}
-  referencing new table as changed for each statement execute function public.${table}_total();
-create trigger ${table}_total_delete after delete on ${table}
-  referencing old table as changed for each statement execute function public.${table}_total();
+create trigger ${table}_total_insert ${toStatementScope('insert', table)} execute function public.${table}_total();
+create trigger ${table}_total_delete ${toStatementScope('delete', table)} execute function public.${table}_total();
 create trigger ${table}_total_update after update on ${table}
   for each row when ((${key('old')}) is distinct from (${key('new')})) execute function public.${table}_total();`;
 }
@@ -1152,19 +1148,14 @@ create trigger ${table}_total_update after update on ${table}
 /** Tables with an order of changes, as in `entities/change-list.ts`. */
 const CHANGE_LISTS = ['site_access', 'sign_on_event', 'sign_on_conflict'];
 
-/** Changes that are changes of entries of the roster: of its id, or of columns that entries show. */
-const ROSTER_CHANGES = [
-  { table: 'worker', event: 'update', key: 'worker_id', columns: ['id', 'full_name', 'subcontractor_id'] },
+/** Changes that are changes of entries of the roster: of its id, or of columns that entries show. Default of `key`: `worker_id`. */
+const ROSTER_CHANGES: { table: string; event: 'update' | 'insert' | 'delete'; key?: string; columns: string[] }[] = [
+  { table: 'worker', event: 'update', columns: ['id', 'full_name', 'subcontractor_id'] },
   { table: 'subcontractor', event: 'update', key: 'subcontractor_id', columns: ['id', 'name', 'archived_at'] },
-  {
-    table: 'induction',
-    event: 'update',
-    key: 'worker_id',
-    columns: ['worker_id', 'project_id', 'status', 'created_at'],
-  },
-  { table: 'induction', event: 'insert', key: 'worker_id', columns: ['worker_id'] },
-  { table: 'induction', event: 'delete', key: 'worker_id', columns: ['worker_id'] },
-] as const;
+  { table: 'induction', event: 'update', columns: ['worker_id', 'project_id', 'status', 'created_at'] },
+  { table: 'induction', event: 'insert', columns: ['worker_id'] },
+  { table: 'induction', event: 'delete', columns: ['worker_id'] },
+];
 
 /** A resource whose changes are events, as in `entities/published.ts`. */
 interface PublishedResource {

@@ -1,3 +1,4 @@
+import { toSnakeCase } from '../../../entities/columns.ts';
 import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { PageArgs } from '../../../schema/page.ts';
@@ -51,9 +52,9 @@ interface ChangeList {
   /** Of the list's statements, and of what its cursors are bound to. */
   name: string;
   from: string;
-  /** Column that identifies a row, and its type. */
-  id: [column: string, type: 'text' | 'bigint'];
-  /** Conditions of further filters than those of the list's owner, with `?` for the value. */
+  /** Column that identifies a row. */
+  id: string;
+  /** Conditions of filters, with `?` for the value. Default: the column that is named like the filter has the value. */
   filters: Record<string, string>;
   /** SQL of the fields of a row. */
   fields: Record<string, string>;
@@ -78,18 +79,12 @@ const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS
 const object = (fields: Record<string, string>) =>
   `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`)})`;
 
-const OWNER_FILTERS = {
-  integratorId: 't.integrator_id = ?',
-  builderId: 't.builder_id = ?',
-  projectId: 't.project_id = ?',
-};
-
 /** The roster of a project: whoever ever had access is in it. It informs and decides nothing (ATT-35). */
 export const ROSTER: ChangeList = {
   name: 'gate.roster',
   from: `site_access t join worker on worker.id = t.worker_id
     left join subcontractor on subcontractor.id = worker.subcontractor_id and subcontractor.archived_at is null`,
-  id: ['t.worker_id', 'text'],
+  id: 't.worker_id',
   filters: {},
   fields: {
     id: `'${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2})`,
@@ -118,12 +113,8 @@ const PAYLOAD = {
 export const OWN_EVENTS: ChangeList = {
   name: 'gate.events',
   from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
-  id: ['t.id', 'text'],
+  id: 't.id',
   filters: {
-    id: 't.id = ?',
-    sourceEventId: 't.source_event_id = ?',
-    workerId: 't.worker_id = ?',
-    status: 't.status = ?',
     // An event is listed after it has occurred, but for the difference of two clocks: earlier changes need no search.
     startDate: `t.occurred_at >= ?::timestamptz and t.listed_at >= ?::timestamptz - interval '1 hour'`,
     endDate: 't.occurred_at <= ?::timestamptz',
@@ -148,7 +139,7 @@ export const OWN_EVENTS: ChangeList = {
 export const OWN_CONFLICTS: ChangeList = {
   name: 'gate.conflicts',
   from: 'sign_on_conflict t',
-  id: ['t.id', 'bigint'],
+  id: 't.id',
   filters: { status: `(t.resolved_at is null) = (? = 'OPEN')` },
   fields: {
     code: 't.code',
@@ -180,17 +171,19 @@ export async function readChanges<T>(
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
   const count = limit ?? MAX_CHANGES;
-  const given = Object.keys(list.filters).filter((name) => filters[name] != null);
-  const conditions: Record<string, string> = { ...OWNER_FILTERS, ...list.filters };
+  const applied = Object.entries(scope.filters).filter((entry): entry is [string, string] => entry[1] != null);
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}`;
-  const [id, type] = list.id;
-  const text = `select t.listed_at, ${id}, ${object(list.fields)} from ${list.from}
-    where ${[...Object.keys(owner), ...given].map((name) => `${conditions[name]!.replaceAll('?', bind(scope.filters[name as never]))} and`).join(' ')}
-      t.listed_at >= ${bind(updatedSince ?? START.afterValue)}::timestamptz
-      and (t.listed_at, ${id}) > (${bind(position.afterValue)}::timestamptz, ${bind(position.afterId)}::${type})
-    order by t.listed_at, ${id} limit ${bind(String(count + 1))}::int`;
-  const statement = { name: [list.name, ...given].join('.'), text: text.replace(/\s+/g, ' ') };
+  const conditions = applied.map(([name, value]) =>
+    (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
+  );
+  const text = `select t.listed_at, ${list.id}, ${object(list.fields)} from ${list.from}
+    where ${conditions.join(' and ')} and t.listed_at >= ${bind(updatedSince ?? START.afterValue)}
+      and (t.listed_at, ${list.id}) > (${bind(position.afterValue)}, ${bind(position.afterId)})
+    order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`;
+  const given = applied.map(([name]) => name).filter((name) => !(name in owner));
+  const name = given.length > 0 ? `${list.name}(${given})` : list.name;
+  const statement = { name, text: text.replace(/\s+/g, ' ') };
   const read =
     given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
   const rows = await read.catch((error) => {
