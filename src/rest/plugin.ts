@@ -156,16 +156,15 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
 
   /** Access to a builder in the body is checked before the other fields. */
   parseInput(request: RawInput): Variables | Promise<Variables> {
-    const { builderId } = ((this.#hasBuilderInBody && request.body) || {}) as { builderId?: unknown };
-    // Another value is an error of the input.
-    const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
-    const pending = isId && this.#authorizeBuilder(request.context!, builderId);
-    return pending ? pending.then(() => this.#parseVariables(request)) : this.#parseVariables(request);
-  }
-
-  #parseVariables(request: RawInput): Variables {
-    const variables = this.#parseOthers(request);
     const context = request.context!;
+    if (this.#hasBuilderInBody && context.builderId === undefined) {
+      const { builderId } = (request.body ?? {}) as { builderId?: unknown };
+      // Another value is an error of the input.
+      const isId = typeof builderId === 'string' && BUILDER_ID.test(builderId);
+      const pending = isId && this.#authorizeBuilder(context, builderId);
+      if (pending) return pending.then(() => this.parseInput(request));
+    }
+    const variables = this.#parseOthers(request);
     if (this.#operation.takesKey) context.sentInput = request;
     const { builderId } = context;
     if (builderId !== undefined) variables.builderId = builderId;

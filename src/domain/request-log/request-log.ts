@@ -104,8 +104,12 @@ export class RequestLog {
     if (Math.floor(now / DAY_MS) !== this.#day) this.#beginDay(now);
     const pending = this.#pending[region];
     const { integratorId, clientId } = request;
-    const counted = { integratorId, date: this.#date, clientId, operation: this.#chooseOperation(request) };
-    const key = `${counted.date} ${clientId} ${counted.operation}`;
+    const operations = this.#operations.get(clientId) ?? new Set();
+    this.#operations.set(clientId, operations);
+    if (operations.size < MAX_OPERATIONS) operations.add(request.operation);
+    const operation = operations.has(request.operation) ? request.operation : OTHER_OPERATIONS;
+    const counted = { integratorId, date: this.#date, clientId, operation };
+    const key = `${this.#date} ${clientId} ${operation}`;
     const counts = pending.counts.get(key) ?? { ...counted, requests: 0, rejections: 0, failures: 0 };
     pending.counts.set(key, counts);
     counts.requests++;
@@ -134,14 +138,6 @@ export class RequestLog {
     this.#day = Math.floor(now / DAY_MS);
     this.#date = new Date(now).toISOString().slice(0, 10);
     this.#operations.clear();
-  }
-
-  /** Returns the operation, or that of all that are beyond the maximum. */
-  #chooseOperation({ clientId, operation }: CountedRequest): string {
-    const operations = this.#operations.get(clientId) ?? new Set();
-    this.#operations.set(clientId, operations);
-    if (operations.size < MAX_OPERATIONS) operations.add(operation);
-    return operations.has(operation) ? operation : OTHER_OPERATIONS;
   }
 
   async #writeRegion(region: RegionId): Promise<void> {
