@@ -7,7 +7,7 @@ import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
-import { type ClaimKey, createOnce, type IdempotentRequest } from '../create-once.ts';
+import { createOnce, type IdempotentRequest } from '../create-once.ts';
 import { projects } from '../readers/project.reader.ts';
 import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
@@ -33,58 +33,46 @@ export function createMeeting(
   context: MeetingContext,
   input: CreateMeetingInput,
   request: IdempotentRequest | null,
-): Promise<CreatedMeeting> {
+): Promise<{ meeting: Meeting; created: boolean }> {
+  const { database, builderId, integratorId, now } = context;
+  const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
   const find = async (em: EntityManager, id: string) => {
     const meeting = await em.findOne(Meeting, { id });
     return meeting && { meeting, created: false };
   };
-  const create = (claim: ClaimKey) => createUnlessStored(context, input, claim);
-  return createOnce(context.database, input.externalSourceId == null ? request : null, find, create);
-}
-
-interface CreatedMeeting {
-  meeting: Meeting;
-  created: boolean;
-}
-
-async function createUnlessStored(
-  context: MeetingContext,
-  input: CreateMeetingInput,
-  claim: ClaimKey,
-): Promise<CreatedMeeting> {
-  const before = await findBySource(context, input);
-  if (before) return { meeting: before, created: false };
-  const { database, builderId, integratorId, now } = context;
-  const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
-  if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
-  if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
-  const at = new Date(now).toISOString();
-  return database.transaction(async (em) => {
-    // Runs again where a concurrent request has created the meeting of the same source.
-    const winner = await findBySource(context, input, em);
-    if (winner) return { meeting: winner, created: false };
-    const id = newId('meeting', now);
-    await claim(em, id);
-    const meeting = em.create(Meeting, {
-      id,
-      createdAt: at,
-      updatedAt: at,
-      builderId,
-      projectId,
-      title,
-      date: input.date ?? at,
-      status: 'DRAFT',
-      agenda,
-      plainNotes: notes || null,
-      noteBlocks: [],
-      templateId: null,
-      templateResponse: null,
-      integratorId,
-      sourceApp,
-      externalSourceId,
+  return createOnce(database, externalSourceId === null ? request : null, find, async (claim) => {
+    const before = await findBySource(context, input);
+    if (before) return { meeting: before, created: false };
+    if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
+    if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
+    const at = new Date(now).toISOString();
+    return database.transaction(async (em) => {
+      // Runs again where a concurrent request has created the meeting of the same source.
+      const winner = await findBySource(context, input, em);
+      if (winner) return { meeting: winner, created: false };
+      const id = newId('meeting', now);
+      await claim(em, id);
+      const meeting = em.create(Meeting, {
+        id,
+        createdAt: at,
+        updatedAt: at,
+        builderId,
+        projectId,
+        title,
+        date: input.date ?? at,
+        status: 'DRAFT',
+        agenda,
+        plainNotes: notes || null,
+        noteBlocks: [],
+        templateId: null,
+        templateResponse: null,
+        integratorId,
+        sourceApp,
+        externalSourceId,
+      });
+      em.persist(meeting);
+      return { meeting, created: true };
     });
-    em.persist(meeting);
-    return { meeting, created: true };
   });
 }
 
