@@ -48,6 +48,13 @@ describe('a query', () => {
     expect((await valid()).statusCode).toBe(200);
   });
 
+  it.each([{ toString: 1 }, [{ toString: 1 }], [5], true, '5'])('with the limit %j is rejected', async (limit) => {
+    const query = 'query ($limit: PageLimit) { builders(limit: $limit) { data { id } } }';
+    const response = await post({ query, variables: { limit } });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors[0].extensions.errors).toMatchObject([{ fieldName: 'limit' }]);
+  });
+
   it('with recursive fragments is rejected', async () => {
     const query = '{ ...A } fragment A on Query { me { id } ...B } fragment B on Query { ...A }';
     expect(await readError(query)).toMatchObject({ status: 400 });

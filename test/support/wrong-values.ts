@@ -1,7 +1,7 @@
 /** Values of every JSON type, for fields of another type. */
 const WRONG_VALUES: readonly unknown[] = [
   ...[null, true, 7, -1, 1.5, 1e300, '', 'x', 'x'.repeat(21_000)],
-  ...[[], ['x'], [null], [[7]], {}, { x: 1 }, [{ x: 1 }]],
+  ...[[], ['x'], [null], [[7]], {}, { toString: 1 }, [{ x: 1 }]],
 ];
 
 /** Values of a query parameter, each of which at least one parameter type rejects. */

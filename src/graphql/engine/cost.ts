@@ -172,7 +172,8 @@ class CostEstimator {
     const schema = getNamedType(argument.type).extensions.jsonSchema as
       | { default?: number; maximum?: number }
       | undefined;
-    const requested = Number(limit);
+    // An object of a variable may have no text.
+    const requested = typeof limit === 'object' ? Number.NaN : Number(limit);
     const hasLimit = Number.isInteger(requested) && requested > 0;
     // The resolver of a limit without a maximum of its own rejects one that is too high.
     const { default: byDefault = DEFAULT_LIMIT, maximum = Number.MAX_SAFE_INTEGER } = schema ?? {};
