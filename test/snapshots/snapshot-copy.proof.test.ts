@@ -101,6 +101,16 @@ describe('a snapshot and the events after its cursor', () => {
     const created = await service.request({ method: 'POST', url: '/snapshots', headers, payload: { builderId } });
     await runSnapshots({ ...writer, readList });
     const snapshot = (await service.request({ method: 'GET', url: `/snapshots/${created.json().id}`, headers })).json();
+    // While one is pending the client gets no snapshot, and copies from the lists.
+    for (const each of service.findDemoClient('A').builderIds) {
+      const pending = await service.request({
+        method: 'POST',
+        url: '/snapshots',
+        headers,
+        payload: { builderId: each },
+      });
+      expect(pending.statusCode).toBe(202);
+    }
     const store = new MemoryStore();
     for (const file of snapshot.files as SnapshotFile[]) {
       // The projects of a subcontractor are those of the builder.
