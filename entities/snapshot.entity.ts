@@ -1,4 +1,4 @@
-import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Index, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { ByteCount, SnapshotId, SnapshotResource, SnapshotStatus } from '../schema/snapshot.scalars.ts';
 import { Builder } from './builder.entity.ts';
@@ -46,11 +46,6 @@ export class SnapshotFile {
 @PersonalData<Snapshot>({ none: ['resources', 'scopes', 'eventCursor', 'progress', 'files', 'erasures'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
 @Index({ properties: ['status', 'hasFiles'] })
-@Unique({
-  name: 'snapshot_running_unique',
-  expression: `create unique index "snapshot_running_unique" on "snapshot" ("integrator_id", "builder_id")
-    where "status" in ('PENDING', 'RUNNING')`,
-})
 export class Snapshot {
   @IdField(() => SnapshotId, { description: 'Identifies the snapshot in paths.' })
   id!: string;

@@ -796,7 +796,6 @@ create table snapshot (
   bytes bigint not null default '0', has_files boolean not null default false
 );
 ${toIndexSql('snapshot', 'integrator_id, created_at, id', 'status, has_files')}
-create unique index snapshot_running_unique on snapshot (integrator_id, builder_id) where status in ('PENDING', 'RUNNING');
 
 -- Tables of the event log, which the triggers of toEventSql write.
 -- One row, which the first numbering creates, so that a restore of data alone finds none.
