@@ -195,9 +195,9 @@ async function serve(
   });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
   const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
-  const onFile = registerSnapshotMetrics(direct);
+  registerSnapshotMetrics(direct);
   const readList = createListReader(definition);
-  const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now, onFile };
+  const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now };
   // A process that serves has the schema, which determines what records look like. The long transactions go around a pooler.
   app.addHook('preClose', startSnapshots(direct, storages, options, app.log));
   logUnhandledRejections(app);

@@ -14,6 +14,8 @@ import { S3Store } from './s3-store.ts';
 import { Spool } from './spool.ts';
 import { UrlSigner } from './url-signer.ts';
 
+type ReceiveOptions = Parameters<Spool['receive']>[2];
+
 export { MAX_ATTACHMENT_BYTES };
 
 /** Lifetime of signed upload and download URLs in seconds. */
@@ -73,11 +75,12 @@ export class Storage {
     }
   }
 
-  /** Stores the stream as an object. Throws `SizeLimitError` for more than `limit` bytes. */
-  async store(key: string, stream: Readable, contentType: string, limit: number): Promise<void> {
-    const file = await this.spool.receive(stream, limit);
+  /** Stores the stream as an object, and returns its size. Throws `SizeLimitError` for more than `limit` bytes. */
+  async store(key: string, stream: Readable, contentType: string, limit: number, options?: ReceiveOptions) {
+    const file = await this.spool.receive(stream, limit, options);
     try {
       await this.byteStore.put(key, file.path, contentType);
+      return file.size;
     } finally {
       await this.spool.discard(file.path);
     }

@@ -19,7 +19,6 @@ export async function createSnapshotWriter(
     uploadQuota: null,
     now: service.clock.now,
     signal: new AbortController().signal,
-    onFile: () => undefined,
     ...options,
   };
 }
@@ -44,7 +43,6 @@ export async function startSnapshotWriter(service: Service, beforePage = async (
     },
     uploadQuota: null,
     now: service.clock.now,
-    onFile: () => undefined,
   };
   const log = { error: () => undefined, info: () => undefined };
   return startSnapshots(service.databases, openTestStorages(service), options, log);

@@ -4,21 +4,14 @@ import { meetings } from '../readers/meeting.reader.ts';
 import { projects } from '../readers/project.reader.ts';
 import { subcontractors } from '../readers/subcontractor.reader.ts';
 
-/** The records whose id is in the path of a list. */
-interface ParentLists {
-  type: string;
-  reader: typeof projects | typeof subcontractors | typeof meetings;
-  /** Argument of the list that has the id. */
-  argument: string;
-}
-
 /** The v1 list of a resource. */
 interface SnapshotList {
   /** Root field of the schema. */
   field: string;
   /** Table with its records and their `builder_id`, for their number. */
   table: string;
-  parents?: ParentLists;
+  /** The records whose id is in the path of the list, and the argument that has it. */
+  parents?: (typeof ofSubcontractor | typeof ofProject | typeof ofMeeting)['parents'];
   arguments?: Record<string, unknown>;
   /** Field with a signed URL, which a snapshot leaves out. */
   signedUrl?: string;

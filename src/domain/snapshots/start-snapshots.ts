@@ -13,7 +13,7 @@ const POLL_MS = 1_000;
 export function startSnapshots(
   databases: Databases,
   storages: Storages,
-  options: Pick<SnapshotWriter, 'readList' | 'uploadQuota' | 'now' | 'onFile'>,
+  options: Pick<SnapshotWriter, 'readList' | 'uploadQuota' | 'now'>,
   log: TaskLog,
 ): () => Promise<void> {
   const stopping = new AbortController();

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import type { Snapshot, SnapshotFile } from '../../../entities/snapshot.entity.ts';
-import type { SnapshotResource } from '../../../schema/snapshot.scalars.ts';
+import { SNAPSHOT_RESOURCES, type SnapshotResource } from '../../../schema/snapshot.scalars.ts';
 import type { Database } from '../../database/database.ts';
 import { readInSnapshot } from '../../database/read/snapshot-runner.ts';
+import { DurationCounts } from '../../shared/duration-counts.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { encodeEventCursor } from '../events/event-cursor.ts';
@@ -23,6 +24,9 @@ const MAX_MS = 200;
 const FILES_MS = 24 * 3_600_000;
 
 const IDENTIFIERS = { paths: new Set(['id']), total: false, key: 'snapshot' };
+
+/** Files that this process has written, by resource, for metrics. */
+export const fileCounts = new DurationCounts(SNAPSHOT_RESOURCES.length);
 
 /** Reads a page of a v1 list as REST returns it. */
 export type ReadList = (
@@ -45,8 +49,6 @@ export interface SnapshotWriter {
   now: () => number;
   /** Ends the work when the process stops. */
   signal: AbortSignal;
-  /** Called with each complete file and the milliseconds that it took. */
-  onFile: (file: SnapshotFile, milliseconds: number) => void;
 }
 
 /**
@@ -89,13 +91,12 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
       files: [],
       bytes: '0',
     });
+    const work = { ...writer, snapshot, reading };
     for (const resource of resources) {
-      const startedAt = performance.now();
-      const file = await writeFile({ writer, snapshot, reading }, resource);
+      const file = await fileCounts.measure(resource, () => writeFile(work, resource));
       snapshot.files.push(file);
       snapshot.bytes = String(Number(snapshot.bytes) + file.bytes);
       await saveProgress(database, snapshot);
-      writer.onFile(file, performance.now() - startedAt);
     }
     snapshot.progress.total = snapshot.progress.done;
     const finishedAt = now();
@@ -107,43 +108,35 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
   });
 }
 
-interface FileWork {
-  writer: SnapshotWriter;
+interface FileWork extends SnapshotWriter {
   snapshot: Snapshot;
   /** The transaction that all records are read in. */
   reading: Database;
 }
 
 async function writeFile(work: FileWork, resource: SnapshotResource): Promise<SnapshotFile> {
-  const { snapshot, writer } = work;
-  const { database, signal, storage, uploadQuota } = writer;
+  const { database, signal, snapshot, storage, uploadQuota } = work;
   const { integratorId } = snapshot;
   const before = snapshot.progress.done;
   const used = uploadQuota === null ? 0 : await readQuotaUse(database.fork(), integratorId);
   const limit = uploadQuota === null ? Number.POSITIVE_INFINITY : Math.max(0, uploadQuota - used);
   const hash = createHash('sha256');
-  // `pipeline` passes errors of the lines on to the reader of the compressed bytes.
-  const compressed = pipeline(Readable.from(readLines(work, resource)), createGzip(), () => undefined);
-  async function* hashed() {
-    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+  const hashing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
-      yield chunk;
-    }
-  }
-  const { path, size } = await storage.spool.receive(hashed(), limit, { signal, shareKey: integratorId });
+      done(null, chunk);
+    },
+  });
+  // `pipeline` passes errors of the lines on to the reader of the compressed bytes.
+  const stream = pipeline(Readable.from(readLines(work, resource)), createGzip(), hashing, () => undefined);
   const key = `${toFolder(snapshot, snapshot.attempts)}${resource}.ndjson.gz`;
-  try {
-    await storage.byteStore.put(key, path, 'application/gzip');
-  } finally {
-    await storage.spool.discard(path);
-  }
+  const bytes = await storage.store(key, stream, 'application/gzip', limit, { signal, shareKey: integratorId });
   const records = snapshot.progress.done - before;
-  return { resource, records, bytes: size, sha256: hash.digest('hex'), url: null, key };
+  return { resource, records, bytes, sha256: hash.digest('hex'), url: null, key };
 }
 
 /** Returns the lines of a file, some at a time. Pauses as long as it has worked, which leaves half of the time to others. */
-async function* readLines({ writer, snapshot, reading }: FileWork, resource: SnapshotResource) {
-  const { database, readList, signal } = writer;
+async function* readLines({ database, readList, reading, signal, snapshot }: FileWork, resource: SnapshotResource) {
   const { field, arguments: fixed, parents, pageSize = PAGE_SIZE, signedUrl } = SNAPSHOT_LISTS[resource];
   let lines = '';
   let startedAt = performance.now();
