@@ -24,15 +24,6 @@ export interface SimulationOptions {
   log(line: string): void;
 }
 
-interface Gate {
-  queue: GateQueue;
-  isOffline: boolean;
-  /** Milliseconds by which its clock is wrong. */
-  clockError: number;
-  /** Opens the queue from its journal, as after a power cut. */
-  open(): Promise<void>;
-}
-
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -72,7 +63,7 @@ export async function simulateGates(options: SimulationOptions) {
     const delivering = gates.map(({ queue }) => queue.deliver(ending.signal).catch(() => {}));
     if (faults.includes('power')) {
       ending.abort();
-      for (const [index, gate] of gates.entries()) await delivering[index]!.then(gate.open);
+      for (const [index, gate] of gates.entries()) await delivering[index]!.then(gate.restart);
     }
     // Some forget to sign off.
     const signedOff = await Promise.all(signedOn.filter(() => !random.chance(0.02)).map(leave));
@@ -88,7 +79,7 @@ export async function simulateGates(options: SimulationOptions) {
   const surprises = await findSurprises();
   return { recorded: recorded.length, ...network, seconds: Math.round((Date.now() - startedAt) / 1000), surprises };
 
-  async function openGate(index: number): Promise<Gate> {
+  async function openGate(index: number) {
     const deviceId = `${run}${index}`;
     const store = createFileStore(join(options.folder, deviceId));
     const chances = new Random('network', options.seed, index);
@@ -106,12 +97,17 @@ export async function simulateGates(options: SimulationOptions) {
       throw new TypeError('The response was lost.');
     };
     const gateClient = createClient({ ...options.connection, fetch: failing, retryDelayMs: 10 });
-    const clockError = faults.includes('clock') ? random.between(-5, 5) * MINUTE : 0;
-    const open = async () => {
-      gate.queue = await GateQueue.open({ ...site, client: gateClient, store, deviceId, maxRetryDelayMs: 1_000 });
+    const open = () => GateQueue.open({ ...site, client: gateClient, store, deviceId, maxRetryDelayMs: 1_000 });
+    const gate = {
+      queue: await open(),
+      isOffline: false,
+      /** Milliseconds by which its clock is wrong. */
+      clockError: faults.includes('clock') ? random.between(-5, 5) * MINUTE : 0,
+      /** Opens the queue from its journal, as after a power cut. */
+      restart: async () => {
+        gate.queue = await open();
+      },
     };
-    const gate = { isOffline: false, clockError, open } as Gate;
-    await open();
     return gate;
   }
 

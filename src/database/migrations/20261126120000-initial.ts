@@ -18,7 +18,7 @@ export class Migration20261126120000Initial extends Migration {
     this.addSql(SCHEMA);
     for (const list of COUNTED_LISTS) this.addSql(toTotalSql(list));
     for (const resource of PUBLISHED_RESOURCES) this.addSql(toEventSql(resource));
-    for (const event of ['insert', 'update', 'delete'] as const) {
+    for (const event of STATEMENTS) {
       const change = `update public.subcontractor set changed_at = clock_timestamp() where id in (select subcontractor_id from changed);`;
       this.addSql(
         toTriggerSql(`subcontractor_project_parent_${event}`, toStatementScope(event, 'subcontractor_project'), change),
@@ -32,10 +32,9 @@ create trigger ${table}_listed_at before update on ${table}
     for (const { table, event, key = 'worker_id', columns } of ROSTER_CHANGES) {
       const list = (row: string) => columns.map((name) => `${row}.${name}`).join(', ');
       const when = event === 'update' ? ` when ((${list('old')}) is distinct from (${list('new')}))` : '';
-      const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map(
-        (row) => `${row}.${columns[0]}`,
-      );
-      const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
+      const rows = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event];
+      const ids = rows.map((row) => `${row}.${columns[0]}`).join(', ');
+      const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids}]) id;`;
       this.addSql(toTriggerSql(`${table}_roster_${event}`, `after ${event} on ${table} for each row${when}`, change));
     }
     const closing = 'after update on sign_on_visit for each row when (old.closed_at is distinct from new.closed_at)';
@@ -60,10 +59,18 @@ const OF_BUILDER = `${TRACKED},
 const OF_SUBCONTRACTOR = `${OF_BUILDER},
   subcontractor_id text not null references subcontractor`;
 
-/** Returns SQL of indexes with the names that MikroORM gives them. */
+/** A record of a worker's attendance at a project. */
+const OF_WORKER = `builder_id text not null references builder,
+  project_id text not null references project,
+  worker_id text not null references worker`;
+
+/** Returns SQL of indexes with the names that MikroORM gives them. Columns may end in `include (…)` and `where …`. */
 const toIndexSql = (table: string, ...indexes: string[]) =>
   indexes
-    .map((columns) => `create index ${table}_${columns.replaceAll(', ', '_')}_index on ${table} (${columns});`)
+    .map((index) => {
+      const [, columns, options] = /^(.*?)( include .*| where .*|)$/.exec(index)!;
+      return `create index ${table}_${columns!.replaceAll(', ', '_')}_index on ${table} (${columns})${options};`;
+    })
     .join('\n');
 
 /** Returns SQL of a table of sign-ins in a browser. */
@@ -408,14 +415,11 @@ create table timesheet (
   date timestamptz(3) not null, hours float8 not null, notes text,
   timesheet_group_id text
 );
-create index timesheet_builder_id_changed_at_index on timesheet (builder_id, changed_at);
-create index timesheet_builder_id_created_at_id_index on timesheet (builder_id, created_at, id) include (project_id, status, date);
-create index timesheet_builder_id_date_index on timesheet (builder_id, date)
-  include (created_at, id, project_id, status, cost_code_id, hours);
-create index timesheet_builder_id_status_created_at_id_index on timesheet (builder_id, status, created_at, id) include (project_id, date);
-create index timesheet_cost_code_id_created_at_id_index on timesheet (cost_code_id, created_at, id)
-  include (builder_id, project_id, status, date);
-create index timesheet_project_id_created_at_id_index on timesheet (project_id, created_at, id) include (builder_id, status, date);
+${toIndexSql('timesheet', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status, date)')}
+${toIndexSql('timesheet', 'builder_id, date include (created_at, id, project_id, status, cost_code_id, hours)')}
+${toIndexSql('timesheet', 'builder_id, status, created_at, id include (project_id, date)')}
+${toIndexSql('timesheet', 'cost_code_id, created_at, id include (builder_id, project_id, status, date)')}
+${toIndexSql('timesheet', 'project_id, created_at, id include (builder_id, status, date)')}
 
 -- Subcontractors, their documents and workers.
 create table subcontractor (
@@ -424,9 +428,8 @@ create table subcontractor (
   tags text[] not null default '{}', integrations jsonb not null default '[]',
   archived_at timestamptz(3)
 );
-create index subcontractor_builder_id_changed_at_index on subcontractor (builder_id, changed_at) where archived_at is null;
-create index subcontractor_builder_id_created_at_id_index on subcontractor (builder_id, created_at, id)
-  include (is_builder) where archived_at is null;
+${toIndexSql('subcontractor', 'builder_id, changed_at where archived_at is null')}
+${toIndexSql('subcontractor', 'builder_id, created_at, id include (is_builder) where archived_at is null')}
 create unique index subcontractor_company_unique on subcontractor (builder_id) where is_builder and archived_at is null;
 create table subcontractor_project (
   id serial primary key,
@@ -497,28 +500,21 @@ create table induction (
   data jsonb not null default '[]',
   unique (project_id, identifier)
 );
-create index induction_builder_id_created_at_id_index on induction (builder_id, created_at, id) include (project_id, status);
-create index induction_builder_id_status_created_at_id_index on induction (builder_id, status, created_at, id) include (project_id);
-create index induction_project_id_changed_at_index on induction (project_id, changed_at);
-create index induction_project_id_created_at_id_index on induction (project_id, created_at, id) include (builder_id, status);
-create index induction_subcontractor_id_changed_at_index on induction (subcontractor_id, changed_at);
-create index induction_subcontractor_id_created_at_id_index on induction (subcontractor_id, created_at, id)
-  include (builder_id, project_id, status);
-create index induction_worker_id_created_at_id_index on induction (worker_id, created_at, id);
+${toIndexSql('induction', 'builder_id, created_at, id include (project_id, status)')}
+${toIndexSql('induction', 'builder_id, status, created_at, id include (project_id)', 'project_id, changed_at')}
+${toIndexSql('induction', 'project_id, created_at, id include (builder_id, status)', 'subcontractor_id, changed_at')}
+${toIndexSql('induction', 'subcontractor_id, created_at, id include (builder_id, project_id, status)', 'worker_id, created_at, id')}
 
 -- Visits of workers, and the events and conflicts that they come from.
 create table sign_on_visit (
   ${RECORD},
-  builder_id text not null references builder,
-  project_id text not null references project,
-  worker_id text not null references worker,
+  ${OF_WORKER},
   signed_on_at timestamptz(3) not null, signed_off_at timestamptz(3), closed_at timestamptz(3),
   closed_by text, archived_at timestamptz(3),
   anomaly text check (anomaly = 'SIGN_OFF_BEFORE_SIGN_ON'),
   closing_reason text
 );
-create index sign_on_visit_builder_id_signed_on_at_index on sign_on_visit (builder_id, signed_on_at)
-  include (project_id, worker_id) where archived_at is null;
+${toIndexSql('sign_on_visit', 'builder_id, signed_on_at include (project_id, worker_id) where archived_at is null')}
 create index sign_on_visit_open_of_builder on sign_on_visit (builder_id, created_at, id)
   where signed_off_at is null and closed_at is null and archived_at is null;
 create index sign_on_visit_open_on_project on sign_on_visit (project_id, created_at, id)
@@ -528,9 +524,7 @@ create table sign_on_event (
   ${RECORD},
   received bigserial,
   integrator_id text not null references integrator,
-  builder_id text not null references builder,
-  project_id text not null references project,
-  worker_id text not null references worker,
+  ${OF_WORKER},
   source_event_id text not null, source_sign_on_event_id text,
   type text not null check (type in ('SIGN_ON', 'SIGN_OFF')),
   occurred_at timestamptz(3) not null, device_id text,
@@ -550,9 +544,7 @@ create table sign_on_conflict (
   id bigserial primary key,
   ${TIMES},
   integrator_id text not null references integrator,
-  builder_id text not null references builder,
-  project_id text not null references project,
-  worker_id text not null references worker,
+  ${OF_WORKER},
   digest text not null,
   code text not null check (code in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED')),
   answers int not null default 1, source_event_id text not null, source_sign_on_event_id text,
@@ -588,10 +580,9 @@ create table defect (
   assignees jsonb not null default '[]', photo_ids text[] not null default '{}', closed_at timestamptz(3),
   constraint defect_project_id_identifier_key unique (project_id, identifier)
 );
-create index defect_builder_id_changed_at_index on defect (builder_id, changed_at);
-create index defect_builder_id_created_at_id_index on defect (builder_id, created_at, id) include (project_id, status);
-create index defect_builder_id_status_created_at_id_index on defect (builder_id, status, created_at, id) include (project_id);
-create index defect_project_id_created_at_id_index on defect (project_id, created_at, id) include (builder_id, status);
+${toIndexSql('defect', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status)')}
+${toIndexSql('defect', 'builder_id, status, created_at, id include (project_id)')}
+${toIndexSql('defect', 'project_id, created_at, id include (builder_id, status)')}
 
 -- Meetings and their notes.
 create table meeting_template (
@@ -613,11 +604,10 @@ create table meeting (
   source_app text, external_source_id text,
   constraint meeting_source_key unique (integrator_id, builder_id, source_app, external_source_id)
 );
-create index meeting_builder_id_changed_at_index on meeting (builder_id, changed_at);
-create index meeting_builder_id_created_at_id_index on meeting (builder_id, created_at, id) include (project_id, status, date);
-create index meeting_builder_id_date_index on meeting (builder_id, date) include (created_at, id, project_id, status);
-create index meeting_builder_id_status_created_at_id_index on meeting (builder_id, status, created_at, id) include (project_id, date);
-create index meeting_project_id_created_at_id_index on meeting (project_id, created_at, id) include (builder_id, status, date);
+${toIndexSql('meeting', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status, date)')}
+${toIndexSql('meeting', 'builder_id, date include (created_at, id, project_id, status)')}
+${toIndexSql('meeting', 'builder_id, status, created_at, id include (project_id, date)')}
+${toIndexSql('meeting', 'project_id, created_at, id include (builder_id, status, date)')}
 create table meeting_note (
   ${OF_BUILDER},
   meeting_id text not null references meeting,
@@ -658,18 +648,13 @@ create table photo (
   external_source_id text,
   constraint photo_key_owner check (starts_with(key, 'photos/' || builder_id || '/'))
 );
-create index photo_builder_id_changed_at_index on photo (builder_id, changed_at) where archived_at is null;
-create index photo_builder_id_created_at_id_index on photo (builder_id, created_at, id)
-  include (project_id, folder_id, source) where archived_at is null;
-create index photo_builder_id_source_created_at_id_index on photo (builder_id, source, created_at, id)
-  include (project_id, folder_id) where archived_at is null;
-create index photo_folder_id_created_at_id_index on photo (folder_id, created_at, id)
-  include (builder_id, project_id, source) where archived_at is null;
-create index photo_key_index on photo (key);
+${toIndexSql('photo', 'builder_id, changed_at where archived_at is null')}
+${toIndexSql('photo', 'builder_id, created_at, id include (project_id, folder_id, source) where archived_at is null')}
+${toIndexSql('photo', 'builder_id, source, created_at, id include (project_id, folder_id) where archived_at is null')}
+${toIndexSql('photo', 'folder_id, created_at, id include (builder_id, project_id, source) where archived_at is null', 'key')}
 create unique index photo_page_source_unique on photo (builder_id, integrator_id, source_app, page_external_source_id, external_source_id)
   nulls not distinct where page_external_source_id is not null and archived_at is null;
-create index photo_project_id_created_at_id_index on photo (project_id, created_at, id)
-  include (builder_id, folder_id, source) where archived_at is null;
+${toIndexSql('photo', 'project_id, created_at, id include (builder_id, folder_id, source) where archived_at is null')}
 create unique index photo_source_unique on photo (builder_id, integrator_id, external_source_id)
   nulls not distinct where external_source_id is not null and page_external_source_id is null and archived_at is null;
 create table photo_rendition (
@@ -690,9 +675,7 @@ create table upload (
   consumed_at timestamptz(3), photo_id text, expires_at timestamptz(3), released_at timestamptz(3),
   failed_check jsonb
 );
-create index upload_created_at_index on upload (created_at);
-create index upload_integrator_id_expires_at_index on upload (integrator_id, expires_at) include (size)
-  where consumed_at is null and released_at is null;
+${toIndexSql('upload', 'created_at', 'integrator_id, expires_at include (size) where consumed_at is null and released_at is null')}
 create table image_host (host text primary key, created_at timestamptz(3) not null);
 create table photo_report (
   ${OF_BUILDER},
@@ -743,10 +726,8 @@ create table list_total (
   list text not null, builder_id text not null, project_id text, kind text not null, added int not null,
   parent_id text
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-create index list_total_builder_id_list_project_id_kind_index on list_total (builder_id, list, project_id, kind)
-  include (added) where parent_id is null;
-create index list_total_parent_id_list_kind_index on list_total (parent_id, list, kind) include (added) where parent_id is not null;
-create index list_total_project_id_list_kind_index on list_total (project_id, list, kind) include (added);
+${toIndexSql('list_total', 'builder_id, list, project_id, kind include (added) where parent_id is null')}
+${toIndexSql('list_total', 'parent_id, list, kind include (added) where parent_id is not null', 'project_id, list, kind include (added)')}
 
 -- Endpoints of webhooks, and their deliveries.
 create table webhook_endpoint (
@@ -759,9 +740,8 @@ create table webhook_endpoint (
   secret text not null, previous_secrets jsonb not null default '[]',
   deleted_at timestamptz(3)
 );
-create index webhook_endpoint_status_index on webhook_endpoint (status) where deleted_at is null;
-create index webhook_endpoint_deleted_at_index on webhook_endpoint (deleted_at) where deleted_at is not null;
-create index webhook_endpoint_integrator_id_created_at_id_index on webhook_endpoint (integrator_id, created_at, id);
+${toIndexSql('webhook_endpoint', 'status where deleted_at is null', 'deleted_at where deleted_at is not null')}
+${toIndexSql('webhook_endpoint', 'integrator_id, created_at, id')}
 create table webhook_progress (
   endpoint_id text primary key references webhook_endpoint on delete cascade,
   day text not null, number bigint not null, replay_until bigint,
@@ -1090,8 +1070,10 @@ ${toTriggerSql(
 )}
 `;
 
+const STATEMENTS = ['insert', 'update', 'delete'] as const;
+
 /** Returns the scope of a trigger that has the changed rows of each statement. */
-const toStatementScope = (event: 'insert' | 'update' | 'delete', table: string) =>
+const toStatementScope = (event: (typeof STATEMENTS)[number], table: string) =>
   `after ${event} on ${table} referencing ${event === 'delete' ? 'old' : 'new'} table as changed for each statement`;
 
 /** A list with stored totals, and the columns that they are divided by. */
@@ -1148,7 +1130,7 @@ create trigger ${table}_total_update after update on ${table}
 const CHANGE_LISTS = ['site_access', 'sign_on_event', 'sign_on_conflict'];
 
 /** Changes that are changes of entries of the roster: of its id, or of columns that entries show. Default of `key`: `worker_id`. */
-const ROSTER_CHANGES: { table: string; event: 'update' | 'insert' | 'delete'; key?: string; columns: string[] }[] = [
+const ROSTER_CHANGES: { table: string; event: (typeof STATEMENTS)[number]; key?: string; columns: string[] }[] = [
   { table: 'worker', event: 'update', columns: ['id', 'full_name', 'subcontractor_id'] },
   { table: 'subcontractor', event: 'update', key: 'subcontractor_id', columns: ['id', 'name', 'archived_at'] },
   { table: 'induction', event: 'update', columns: ['worker_id', 'project_id', 'status', 'created_at'] },
@@ -1204,15 +1186,11 @@ function toEventSql(published: PublishedResource): string {
       when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
       else pending.change end;`;
   };
+  const active = archivable ? ' where changed.archived_at is null' : '';
   const all = (change: string, at: string, rows = 'changed') =>
-    insert(
-      'changed',
-      `'${change}'`,
-      at,
-      ` from ${rows} changed${archivable ? ' where changed.archived_at is null' : ''}`,
-    );
+    insert('changed', `'${change}'`, at, ` from ${rows} changed${active}`);
   const changes = { insert: 'created', update: 'updated', delete: 'archived' };
-  const triggers = (['insert', 'update', 'delete'] as const).map((event) => {
+  const triggers = STATEMENTS.map((event) => {
     const at = event === 'delete' ? 'clock_timestamp()' : time('changed');
     return toTriggerSql(`${table}_event_${event}`, toStatementScope(event, table), all(changes[event], at));
   });
@@ -1223,10 +1201,8 @@ function toEventSql(published: PublishedResource): string {
     const change = `case when new.archived_at is null then 'restored' else 'archived' end`;
     triggers.push(toTriggerSql(`${table}_event_archive`, scope, insert('new', change, time('new'))));
   }
-  if (tracked) {
-    triggers.push(
-      `create trigger ${table}_changed_at before update on ${table} for each row execute function public.set_changed_at();`,
-    );
-  }
+  const updating = `before update on ${table} for each row`;
+  if (tracked)
+    triggers.push(`create trigger ${table}_changed_at ${updating} execute function public.set_changed_at();`);
   return triggers.join('\n');
 }
