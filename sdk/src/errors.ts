@@ -24,7 +24,7 @@ export class ApiError extends Error {
     const fields = fieldErrors.map((field) => `${field.fieldName}: ${field.message}`).join(' ');
     super(String(message ?? error_description ?? (fields || `The response is ${response.status}.`)));
     this.status = response.status;
-    this.code = String(code ?? error ?? (fieldErrors.length > 0 ? 'VALIDATION' : `HTTP_${response.status}`));
+    this.code = String(code ?? error ?? (fieldErrors.length > 0 ? 'BAD_USER_INPUT' : `HTTP_${response.status}`));
     this.errors = fieldErrors;
     this.requestId = response.headers.get('x-request-id');
     this.retryAfter = readRetryAfter(response);

@@ -12,7 +12,9 @@ export type ImageSource = string | File | Blob;
 /** Properties of the new photo. `fileName` and `contentType` are those of the file where they are absent. */
 export type UploadOptions = Omit<CreateParameters, 'imageAttachment' | 'imageUrl' | 'fileName'> & { fileName?: string };
 
-export interface UploadAllOptions extends UploadOptions {
+export interface UploadAllOptions extends Omit<UploadOptions, 'externalSourceId' | 'fileName'> {
+  /** Returns the id of a file in your system, with which a repeated upload makes no second photo. */
+  externalSourceId?: (source: ImageSource) => string;
   /** Uploads at the same time. Default 4. */
   concurrency?: number;
   onProgress?: (progress: { done: number; failed: number; total: number }) => void;
@@ -42,7 +44,7 @@ export function createPhotoUploads(api: Api, transport: Transport) {
   /** Uploads images, some at the same time. A file that fails does not stop the others; the results are in the order of the sources. */
   async function uploadAll(
     sources: readonly ImageSource[],
-    { concurrency = 4, onProgress, ...options }: UploadAllOptions,
+    { concurrency = 4, onProgress, externalSourceId, ...options }: UploadAllOptions,
     callOptions: CallOptions = {},
   ): Promise<UploadResult[]> {
     const results: UploadResult[] = [];
@@ -52,7 +54,8 @@ export function createPhotoUploads(api: Api, transport: Transport) {
       for (const [index, source] of remaining) {
         callOptions.signal?.throwIfAborted();
         try {
-          results[index] = { source, photo: await upload(source, options, callOptions) };
+          const ownOptions = { ...options, externalSourceId: externalSourceId?.(source) };
+          results[index] = { source, photo: await upload(source, ownOptions, callOptions) };
           progress.done++;
         } catch (error) {
           results[index] = { source, error: error as Error };

@@ -24,6 +24,9 @@ export function verifyWebhook(
 ): WebhookEvent {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array))
     throw new TypeError('verifyWebhook needs the raw body: bytes or text, before any JSON parser.');
+  // Otherwise every delivery would be refused, whoever has signed it.
+  if (![secrets].flat().every((secret) => secret) || secrets.length === 0)
+    throw new TypeError('verifyWebhook needs the secret of the endpoint.');
   const text = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody);
   const get = (name: string) => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -54,8 +57,9 @@ async function receive(
   let event: WebhookEvent;
   try {
     event = verifyWebhook(rawBody, headers, secrets);
-  } catch {
-    return 401;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return 401;
+    throw error;
   }
   await onEvent(event);
   return 204;

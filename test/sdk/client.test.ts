@@ -57,7 +57,7 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({
       status: 400,
-      code: 'VALIDATION',
+      code: 'BAD_USER_INPUT',
       errors: [{ fieldName: 'limit' }],
       requestId: expect.any(String),
     });
@@ -120,5 +120,17 @@ describe('photos.upload', () => {
       'c.png',
     ]);
     expect(steps).toEqual([1, 2, 3]);
+  });
+
+  it('gives each of many its own externalSourceId, so that a second run creates none', async () => {
+    const bytes = new Uint8Array(await createSitePhoto(32, 24));
+    const files = [new File([bytes], 'd.png'), new File([bytes], 'e.png')];
+    const run = () =>
+      client.photos.uploadAll(files, { builderId, externalSourceId: (file) => `many/${(file as File).name}` });
+    const idsOf = (results: Awaited<ReturnType<typeof run>>) =>
+      results.map((result) => 'photo' in result && result.photo.id);
+    const first = idsOf(await run());
+    expect(new Set(first).size).toBe(2);
+    expect(idsOf(await run())).toEqual(first);
   });
 });

@@ -49,6 +49,10 @@ describe('verifyWebhook', () => {
     expect(() => verifyWebhook(received, headers, secret)).toThrow(WebhookVerificationError);
   });
 
+  it.each([[undefined], [''], [[]], [[secret, '']]])('does not begin without a secret: %j', (secrets) => {
+    expect(() => verifyWebhook(body, sign(), secrets as string)).toThrow('needs the secret');
+  });
+
   it('refuses a body that was parsed, by its type', () => {
     expect(() => verifyWebhook(JSON.parse(body) as never, sign(), secret)).toThrow(TypeError);
   });
