@@ -11,29 +11,13 @@ export const NotBefore = (start: string, end: string) =>
       : [],
   );
 
-@ArgsType()
-class ZonedRangeArgs {
-  @Field(() => TimeZone, {
+/** Declares the time zone of a range of days. */
+const ZoneField = () =>
+  Field(() => TimeZone, {
     nullable: true,
     description:
       'Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone.',
-  })
-  timeZone?: string | null;
-}
-
-/** Range of dates, both ends inclusive. LST-11. */
-@ArgsType()
-export class DateRangeArgs extends ZonedRangeArgs {
-  @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })
-  startDate?: string | null;
-
-  @Field(() => RangeEnd, {
-    nullable: true,
-    description: 'Latest date or date-time, inclusive; a bare date is the whole day.',
-  })
-  @NotBefore('startDate', 'endDate')
-  endDate?: string | null;
-}
+  });
 
 /** Range of dates in UTC, both ends inclusive. */
 @ArgsType()
@@ -43,21 +27,31 @@ export class UtcRangeArgs {
 
   @Field(() => RangeEnd, {
     nullable: true,
-    description: 'Latest date or date-time, inclusive; a bare date is the whole UTC day.',
+    description: 'Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default.',
   })
   @NotBefore('startDate', 'endDate')
   endDate?: string | null;
 }
 
+/** Range of dates, both ends inclusive. LST-11. */
+@ArgsType()
+export class DateRangeArgs extends UtcRangeArgs {
+  @ZoneField()
+  timeZone?: string | null;
+}
+
 /** Range of days, both ends inclusive. GraphQL alone has it. RED-31. */
 @ArgsType()
-export class DayRangeArgs extends ZonedRangeArgs {
+export class DayRangeArgs {
   @Field(() => CalendarDate, { nullable: true, description: 'Earliest day, inclusive.' })
   firstDay?: string | null;
 
   @Field(() => CalendarDate, { nullable: true, description: 'Latest day, inclusive.' })
   @NotBefore('firstDay', 'lastDay')
   lastDay?: string | null;
+
+  @ZoneField()
+  timeZone?: string | null;
 }
 
 const DAY_MS = 86_400_000;

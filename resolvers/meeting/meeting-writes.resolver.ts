@@ -28,12 +28,7 @@ export class MeetingWritesResolver {
     description:
       'Creates a meeting, as a draft. With `sourceApp` and `externalSourceId` a repeated request returns the existing meeting.',
   })
-  @Rest('POST /builders/{builderId}/meetings', {
-    scope: 'write:meetings',
-    tag: 'Meetings',
-    status: 201,
-    outcomes: { CREATED: 201, REPLAYED: 200 },
-  })
+  @Rest('POST /builders/{builderId}/meetings', { scope: 'write:meetings', tag: 'Meetings', status: 201 })
   async createMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreateMeetingArgs,

@@ -55,12 +55,7 @@ export class PhotoResolver {
   @Mutation(() => Photo, {
     description: 'Creates a photo of the gallery from an uploaded image or one on an approved host.',
   })
-  @Rest('POST /builders/{builderId}/photos', {
-    scope: 'write:photos',
-    tag: 'Photos',
-    status: 201,
-    outcomes: { CREATED: 201, REPLAYED: 200 },
-  })
+  @Rest('POST /builders/{builderId}/photos', { scope: 'write:photos', tag: 'Photos', status: 201 })
   createPhoto(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreatePhotoArgs,

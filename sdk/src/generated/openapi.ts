@@ -1061,7 +1061,7 @@ export interface paths {
         };
         /**
          * List sign-on events
-         * @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change.
+         * @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change. `startDate` and `endDate` bound `occurredAt`.
          *
          *     Needs the scope `write:sign_on_events`.
          */
@@ -7367,7 +7367,7 @@ export interface operations {
                 status?: components["schemas"]["TimesheetStatus"];
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default. */
                 endDate?: string;
                 /** @description Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone. */
                 timeZone?: string;
@@ -9826,7 +9826,7 @@ export interface operations {
                 status?: components["schemas"]["MeetingStatus"][];
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default. */
                 endDate?: string;
                 /** @description Time zone of days without a time. Default UTC. A value at midnight UTC counts as that calendar day in every time zone. */
                 timeZone?: string;
@@ -10818,9 +10818,9 @@ export interface operations {
                 workerId?: string;
                 /** @description The event with this identifier. */
                 sourceEventId?: string;
-                /** @description Earliest `occurredAt`, inclusive; a bare date is a UTC day. */
+                /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest `occurredAt`, inclusive; a bare date is a UTC day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default. */
                 endDate?: string;
                 /** @description Items to return, 1 to 100. Default 100. */
                 limit?: number;
@@ -10855,7 +10855,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change. */
+            /** @description The sign-on events that the integrator has sent for a project and that were accepted, in the order of their last change. `startDate` and `endDate` bound `occurredAt`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12397,7 +12397,7 @@ export interface operations {
                 requestId?: string;
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default. */
                 endDate?: string;
                 /** @description Requests to return, 1 to 100. Default 25. */
                 limit?: number;
@@ -12476,7 +12476,7 @@ export interface operations {
             query?: {
                 /** @description Earliest date or date-time, inclusive. */
                 startDate?: string;
-                /** @description Latest date or date-time, inclusive; a bare date is the whole UTC day. */
+                /** @description Latest date or date-time, inclusive; a bare date is the whole day, in UTC by default. */
                 endDate?: string;
             };
             header?: {

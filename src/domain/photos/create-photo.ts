@@ -21,38 +21,30 @@ export function createPhoto(
   request: IdempotentRequest | null,
 ): Promise<Photo> {
   const find = (em: EntityManager, id: string) => em.findOne(Photo, { id });
-  const create = (claim: ClaimKey) => createUnlessStored(context, builderId, input, claim);
-  return createOnce(context.database, input.externalSourceId == null ? request : null, find, create);
-}
-
-async function createUnlessStored(
-  context: OperationContext,
-  builderId: string,
-  input: CreatePhotoInput,
-  claim: ClaimKey,
-): Promise<Photo> {
-  const before = await findBySource(context, builderId, input);
-  if (before) return markReplayed(context, before);
-  await requireLocation(context, builderId, input);
-  let image: ReadyImage | null = null;
-  try {
-    const ready = await (await loadImageSources(context, builderId, [input])).prepare(input);
-    image = ready;
-    const { photo, created } = await context.database.transaction((em) =>
-      insertPhoto(em, context, builderId, input, ready, claim),
-    );
-    if (created) context.outcome = 'CREATED';
-    else await discard(context.storage, ready.key);
-    return created ? photo : markReplayed(context, photo);
-  } catch (error) {
-    const isImageProblem = error instanceof ImageProblem;
-    // After any other error the photo may be committed, and needs its bytes.
-    if (image && (isImageProblem || error instanceof ApiError)) await discard(context.storage, image.key);
-    // A concurrent identical request may have created the photo and consumed the upload.
-    const winner = isImageProblem ? await findBySource(context, builderId, input) : null;
-    if (winner) return markReplayed(context, winner);
-    throw isImageProblem ? invalidField(error.field, error.message) : error;
-  }
+  return createOnce(context.database, input.externalSourceId == null ? request : null, find, async (claim) => {
+    const before = await findBySource(context, builderId, input);
+    if (before) return markReplayed(context, before);
+    await requireLocation(context, builderId, input);
+    let image: ReadyImage | null = null;
+    try {
+      const ready = await (await loadImageSources(context, builderId, [input])).prepare(input);
+      image = ready;
+      const { photo, created } = await context.database.transaction((em) =>
+        insertPhoto(em, context, builderId, input, ready, claim),
+      );
+      if (created) return photo;
+      await discard(context.storage, ready.key);
+      return markReplayed(context, photo);
+    } catch (error) {
+      const isImageProblem = error instanceof ImageProblem;
+      // After any other error the photo may be committed, and needs its bytes.
+      if (image && (isImageProblem || error instanceof ApiError)) await discard(context.storage, image.key);
+      // A concurrent identical request may have created the photo and consumed the upload.
+      const winner = isImageProblem ? await findBySource(context, builderId, input) : null;
+      if (winner) return markReplayed(context, winner);
+      throw isImageProblem ? invalidField(error.field, error.message) : error;
+    }
+  });
 }
 
 function markReplayed(context: OperationContext, photo: Photo): Photo {

@@ -4,8 +4,8 @@ import type { PageRequest } from './page-request.ts';
 import type { Account } from './sessions.ts';
 
 /** A cookie of one account, which ends with its password. Whoever has it cannot sign in, but is not delayed by failures of others. OAU-27. */
-const deriveToken = ({ id, passwordHash }: Account): string =>
-  createHmac('sha256', passwordHash).update(`known browser ${id}`).digest('base64url');
+const deriveToken = ({ id, credential }: Account): string =>
+  createHmac('sha256', credential).update(`known browser ${id}`).digest('base64url');
 
 /** Remembers in the browser that it has signed in to the account. */
 export const rememberBrowser = ({ cookies, accountKind }: PageRequest, region: RegionId, account: Account): void =>

@@ -15,11 +15,11 @@ import { createSignInPage, type SignInForm, type SignInState } from './pages/sig
 import { SecretCookies } from './secret-cookies.ts';
 import { sendPage } from './send-page.ts';
 import {
+  type Account,
   type AccountKind,
   createSession,
   deleteSession,
   findSessionUser,
-  type SignedInAccount,
   type SignedInUser,
 } from './sessions.ts';
 
@@ -76,7 +76,7 @@ export abstract class PageRequest<Dependencies extends PageDependencies = PageDe
   }
 
   /** Creates the session of a user who has signed in. A new browser id prevents session fixation. */
-  async startSession(database: Database, account: SignedInAccount): Promise<void> {
+  async startSession(database: Database, account: Account): Promise<void> {
     const previousBrowserId = this.browserIdIn(database);
     if (previousBrowserId !== null) await deleteSession(database, previousBrowserId);
     await createSession(database, this.renewBrowserIdIn(database), account, this.now);

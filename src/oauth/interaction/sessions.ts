@@ -22,17 +22,10 @@ export interface StaffUser extends SignedInUser {
   expiresAt: string;
 }
 
-/** A user who can sign in. */
+/** A user who can sign in, and with what: a session ends when it changes. */
 export interface Account {
   id: string;
-  /** argon2id in PHC form. */
-  passwordHash: string;
-}
-
-/** Who has signed in, and with what: the session ends when it changes. */
-export interface SignedInAccount {
-  id: string;
-  /** The password hash, or the identity as `toIdentityCredential` writes it. */
+  /** The password's argon2id in PHC form, or the identity as `toIdentityCredential` writes it. */
   credential: string;
 }
 
@@ -43,7 +36,7 @@ const ENTITIES = { user: Session, staff: ConsoleSession };
 
 const ACCOUNT: Statement = {
   name: 'oauth.account',
-  text: `select json_build_object('id', id, 'passwordHash', password_hash) from app_user
+  text: `select json_build_object('id', id, 'credential', password_hash) from app_user
     where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
 };
 
@@ -57,7 +50,7 @@ export async function findAccount(database: Database, email: string, kind: Accou
 export async function createSession(
   database: Database,
   secret: string,
-  account: SignedInAccount,
+  account: Account,
   now: number,
   kind: AccountKind = 'user',
   seconds = SESSION_SECONDS,

@@ -34,7 +34,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   }
   for (const [database, account] of accounts) {
     rememberBrowser(page, database.region, account);
-    await page.startSession(database, { id: account.id, credential: account.passwordHash });
+    await page.startSession(database, account);
     log.info({ region: database.region, userId: account.id }, 'signed in');
   }
   return page.resume();
@@ -63,7 +63,7 @@ async function verifyAttempt(
   if (seconds > 0) return { seconds, accounts };
   const isLengthValid = password.length <= MAX_PASSWORD_LENGTH;
   for (const [database, account] of found) {
-    const isPasswordCorrect = await verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null);
+    const isPasswordCorrect = await verifyPassword(isLengthValid ? password : '', account?.credential ?? null);
     if (account && isPasswordCorrect && isLengthValid) accounts.set(database, account);
   }
   // The attempt guessed no password in a region without an account.

@@ -5,7 +5,7 @@ import { type PageDependencies, PageRequest } from '../../../oauth/interaction/p
 import { html } from '../../../oauth/interaction/pages/html.ts';
 import type { SignInForm } from '../../../oauth/interaction/pages/sign-in.page.ts';
 import type { SecretCookies } from '../../../oauth/interaction/secret-cookies.ts';
-import { createSession, deleteSession, type SignedInAccount } from '../../../oauth/interaction/sessions.ts';
+import { type Account, createSession, deleteSession } from '../../../oauth/interaction/sessions.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
 import { newSecret } from '../../../shared/secrets.ts';
 import { readReturnPath } from './openid-checks.ts';
@@ -56,7 +56,7 @@ export class SignInRequest extends PageRequest<SignInDependencies> {
   }
 
   /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
-  override async startSession(database: Database, account: SignedInAccount): Promise<void> {
+  override async startSession(database: Database, account: Account): Promise<void> {
     if (this.#signedInRegions.length === 0) {
       for (const each of this.databases) await endConsoleSession(each, this.cookies);
     }
