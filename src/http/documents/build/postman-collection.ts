@@ -8,7 +8,7 @@ interface Folder {
 }
 
 interface Request {
-  request: { method: string; url: { path: string[] }; auth?: unknown; body: { raw?: string } };
+  request: { method: string; url: { path: string[] }; body: { raw?: string } };
   event?: object[];
 }
 
@@ -44,14 +44,9 @@ export async function createPostmanCollection(document: object): Promise<string>
   const conversion = await promisify(converter.convertV2)({ type: 'json', data }, OPTIONS);
   if (!conversion.result) throw new Error(`No Postman collection: ${conversion.reason}`);
   const collection: Folder = JSON.parse(JSON.stringify(conversion.output[0].data), omitGenerated);
-  for (const request of listRequests(collection)) {
-    const { method, url, body } = request.request;
-    // The one of the collection applies.
-    delete request.request.auth;
-    if (method !== 'POST' || url.path.join('/') !== 'oauth/token') continue;
-    body.raw = JSON.stringify(TOKEN_REQUEST, null, 2);
-    request.event = [KEEP_TOKEN];
-  }
+  const tokenRequest = listRequests(collection).find(({ request }) => request.url.path.join('/') === 'oauth/token')!;
+  tokenRequest.request.body.raw = JSON.stringify(TOKEN_REQUEST, null, 2);
+  tokenRequest.event = [KEEP_TOKEN];
   const ids = new Map([['clientId', '']]);
   const item = JSON.parse(
     JSON.stringify(collection.item).replace(EXAMPLE_ID, (example, prefix: string) => {
@@ -100,6 +95,8 @@ function reviveForConverter(key: string, value: unknown) {
 /** Leaves out what differs in each conversion, and the responses, which the reference shows. */
 function omitGenerated(this: object, key: string, value: unknown) {
   if (key === 'response') return [];
+  // The one of the collection applies to all requests.
+  if (key === 'auth') return undefined;
   return key === '_postman_id' || (key === 'id' && 'name' in this) ? undefined : value;
 }
 
