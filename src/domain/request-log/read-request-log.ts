@@ -21,17 +21,12 @@ export interface LogFilter {
   endDate?: string | null;
 }
 
-interface LogPage {
-  data: LoggedRequest[];
-  meta: { nextCursor: string | null };
-}
-
 /** Returns a page of the failed requests of the last seven days, the newest first. It may have to pass over many that do not match. */
 export async function readRequestLog(
   database: Database,
   filter: LogFilter,
   { cursor, limit, now }: { cursor: string | null; limit: number; now: number },
-): Promise<LogPage> {
+): Promise<{ data: LoggedRequest[]; meta: { nextCursor: string | null } }> {
   const { startDate, endDate, ...equal } = filter;
   const scope = { list: 'request-log', filters: { ...filter } };
   const position = decodeListCursor(scope, cursor ?? '');

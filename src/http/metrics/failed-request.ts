@@ -29,8 +29,14 @@ export function toFailedRequest(
   names: InputNames,
 ): FailedRequest {
   const { id: requestId, method, routeOptions, context, caller } = request;
-  const reason = request.failure ?? context?.operation.failure;
-  const { status, code, message, errors } = reason ?? UNEXPLAINED(statusCode);
+  // The error passed no handler of ours, such as one of Apollo Server for what is no GraphQL request.
+  const unexplained = {
+    status: statusCode,
+    code: statusCode >= 500 ? 'INTERNAL' : 'BAD_REQUEST',
+    message: null,
+    errors: null,
+  };
+  const { status, code, message, errors } = request.failure ?? context?.operation.failure ?? unexplained;
   const builderId = context?.builderHeader ?? context?.builderId ?? context?.operation.builderId ?? caller!.builderId;
   return {
     requestId,
@@ -51,14 +57,6 @@ export function toFailedRequest(
     durationMs: Math.round(elapsedTime),
   };
 }
-
-/** What is known of a response whose error passed no handler of ours, such as one of Apollo Server for what is no GraphQL request. */
-const UNEXPLAINED = (status: number): FailureReason => ({
-  status,
-  code: status >= 500 ? 'INTERNAL' : 'BAD_REQUEST',
-  message: null,
-  errors: null,
-});
 
 /** Returns the name of a GraphQL operation; null for a text that is none, which a client may send as its name. */
 const toGraphqlName = (name: string | null | undefined): string | null =>
