@@ -53,6 +53,10 @@ const RECORD = `id text primary key,
 const TRACKED = `${RECORD},
   changed_at timestamptz(3) not null default clock_timestamp()`;
 
+/** A record that belongs to others of a builder, and has no times. */
+const PART_OF_BUILDER = `id text primary key,
+  builder_id text not null references builder`;
+
 /** A record of a builder, and one of a subcontractor of a builder. */
 const OF_BUILDER = `${TRACKED},
   builder_id text not null references builder`;
@@ -387,21 +391,18 @@ create table project (
 );
 ${toIndexSql('project', 'builder_id, changed_at', 'builder_id, created_at, id')}
 create table person_profile (
-  id text primary key,
-  builder_id text not null references builder,
+  ${PART_OF_BUILDER},
   full_name text not null,
   type text not null check (type in ('worker', 'admin'))
 );
 create index person_profile_builder_id_index on person_profile (builder_id);
 create table timesheet_cost_code (
-  id text primary key,
-  builder_id text not null references builder,
+  ${PART_OF_BUILDER},
   code text not null, description text not null,
   unique (builder_id, code)
 );
 create table timesheet_time_type (
-  id text primary key,
-  builder_id text not null references builder,
+  ${PART_OF_BUILDER},
   name text not null,
   unique (builder_id, name)
 );
@@ -561,16 +562,14 @@ create index sign_on_conflict_project_id_created_at_id_index on sign_on_conflict
 
 -- Defects and their locations.
 create table project_location (
-  id text primary key,
-  builder_id text not null references builder,
+  ${PART_OF_BUILDER},
   project_id text not null references project,
   name text not null
 );
 create index project_location_project_id_index on project_location (project_id);
 create table defect (
-  ${TRACKED},
+  ${OF_BUILDER},
   identifier int not null,
-  builder_id text not null references builder,
   project_id text not null references project,
   title text not null, description text,
   status text not null check (status in ('OPEN', 'IN_PROGRESS', 'READY_FOR_REVIEW', 'CLOSED')),
@@ -586,8 +585,7 @@ ${toIndexSql('defect', 'project_id, created_at, id include (builder_id, status)'
 
 -- Meetings and their notes.
 create table meeting_template (
-  id text primary key,
-  builder_id text not null references builder,
+  ${PART_OF_BUILDER},
   name text not null,
   sections jsonb not null default '[]'
 );
@@ -1100,15 +1098,11 @@ function toTotalSql({ table, kind, project = 'project_id', parent, active = 'tru
       select '${table}', builder_id, ${projectId}, ${parentId}, ${kind}::text, sum(added) from (${rows}) changes
         where ${condition} group by 2, 3, 4, 5 having sum(added) <> 0`;
   const count = (rows: string) => {
-    const ofProjects = sumBy(project ?? 'null::text', 'null::text', active, rows);
-    const ofParents = parent
-      ? ` union all ${sumBy('null::text', parent, `${active} and ${parent} is not null`, rows)}`
-      : '';
-    return `insert into public.list_total (list, builder_id, project_id, parent_id, kind, added) ${ofProjects}${ofParents};`;
+    const sums = [sumBy(project ?? 'null::text', 'null::text', active, rows)];
+    if (parent) sums.push(sumBy('null::text', parent, `${active} and ${parent} is not null`, rows));
+    return `insert into public.list_total (list, builder_id, project_id, parent_id, kind, added) ${sums.join(' union all ')};`;
   };
-  const columns = ['builder_id', project, kind, parent, active === 'true' ? null : 'archived_at'].filter(
-    (name) => name != null,
-  );
+  const columns = ['builder_id', project, kind, parent, active === 'true' ? null : 'archived_at'].filter(Boolean);
   const versions = `select ${columns.map((name) => `(version).${name}`).join(', ')}, added from (values (old, -1), (new, 1)) versions (version, added)`;
   const key = (row: string) => columns.map((name) => `${row}.${name === 'archived_at' ? active : name}`).join(', ');
   return `
@@ -1175,9 +1169,7 @@ function toEventSql(published: PublishedResource): string {
   const { table, resource = table, builder = 'builder_id', project, parent, archivable, tracked = true } = published;
   const time = (row: string) => (tracked ? `${row}.changed_at` : 'clock_timestamp()');
   const insert = (row: string, change: string, at: string, from = '') => {
-    const columns = ['id', builder, project ? 'project_id' : null, parent].map((name) =>
-      name ? `${row}.${name}` : 'null',
-    );
+    const columns = ['id', builder, project && 'project_id', parent].map((name) => (name ? `${row}.${name}` : 'null'));
     return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id, occurred_at)
     select '${resource}', ${change}, ${columns.join(', ')}, ${at}${from}
     on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
