@@ -112,10 +112,6 @@ export class Snapshot {
   @Property({ type: 'text', nullable: true })
   erasures!: string | null;
 
-  /** Bytes of its files, which count against the quota of the integrator. */
-  @Property({ type: 'bigint', default: 0 })
-  bytes!: string;
-
   /** Whether the storage may have files of it. */
   @Property({ type: 'boolean', default: false })
   hasFiles!: boolean;

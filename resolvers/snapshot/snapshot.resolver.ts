@@ -15,7 +15,6 @@ import {
   type SnapshotContext,
   snapshots,
 } from '../../src/domain/snapshots/snapshots.ts';
-
 import { Idempotent } from '../idempotent.ts';
 
 const SnapshotPage = createPageType(Snapshot);

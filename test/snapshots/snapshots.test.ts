@@ -235,7 +235,7 @@ describe('POST /snapshots 429', () => {
 
   it('is UPLOAD_QUOTA where files take the quota (SNP-5)', async () => {
     const { id } = await completeSnapshot({ builderId, resources: ['projects'] });
-    await sql('update snapshot set bytes = 1048576 where id = ?', id);
+    await sql(`update snapshot set files = jsonb_set(files, '{0,bytes}', '1048576') where id = ?`, id);
     expect((await create()).json().code).toBe('UPLOAD_QUOTA');
   });
 });

@@ -771,7 +771,7 @@ create table snapshot (
   created_at timestamptz(3) not null, finished_at timestamptz(3), expires_at timestamptz(3), deleted_at timestamptz(3),
   downloaded_at timestamptz(3),
   attempts int not null default 0, leased_until timestamptz(3), erasures text,
-  bytes bigint not null default '0', has_files boolean not null default false
+  has_files boolean not null default false
 );
 ${toIndexSql('snapshot', 'integrator_id, created_at, id', 'status, has_files')}
 

@@ -22,7 +22,7 @@ export const countErasures = (
 const END_FORBIDDEN: Statement = {
   name: 'snapshots.end',
   text: `update snapshot set status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,
-      finished_at = coalesce(finished_at, $1::timestamptz), files = '[]', bytes = 0
+      finished_at = coalesce(finished_at, $1::timestamptz), files = '[]'
     where status in ('PENDING', 'RUNNING', 'READY') and ($2::text is null or id = $2)
       and (deleted_at is not null or expires_at <= $1::timestamptz or not ${IS_ALLOWED} or erasures <> ${countErasures('snapshot.builder_id')}
         or (attempts >= ${MAX_ATTEMPTS} and leased_until < clock_timestamp() and status = 'RUNNING'))`,

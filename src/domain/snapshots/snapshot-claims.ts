@@ -18,7 +18,7 @@ export class ClaimLost extends Error {
 /** Integrators take turns: the lease of a snapshot says when its integrator last had one. */
 const CLAIM: Statement = {
   name: 'snapshots.claim',
-  text: `update snapshot set status = 'RUNNING', attempts = attempts + 1, has_files = true, files = '[]', bytes = 0, leased_until = ${LEASE}
+  text: `update snapshot set status = 'RUNNING', attempts = attempts + 1, has_files = true, files = '[]', leased_until = ${LEASE}
     where id = (select id from snapshot waiting
       where status = 'PENDING' or (status = 'RUNNING' and leased_until < clock_timestamp())
       order by (select max(leased_until) from snapshot other where other.integrator_id = waiting.integrator_id) nulls first, created_at
@@ -41,19 +41,23 @@ export const pendingSnapshots: Backlog = {
   },
 };
 
+/** Bytes of the files of the matching snapshots, which count against the quotas of integrators. */
+export const sumBytes = (where: string) =>
+  `(select coalesce(sum((file->>'bytes')::bigint), 0) from snapshot, jsonb_array_elements(files) file where ${where})`;
+
 export const storedSnapshots: Statement = {
   name: 'snapshots.stored',
-  text: `select coalesce(sum(bytes), 0) from snapshot where has_files`,
+  text: `select ${sumBytes('true')}`,
 };
 
 /** Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read the records any more (SNP-3). */
 export async function saveProgress(
   database: Database,
-  { id, attempts, eventCursor, erasures, progress, files, bytes }: Snapshot,
+  { id, attempts, eventCursor, erasures, progress, files }: Snapshot,
   changes: EntityData<Snapshot> = {},
 ): Promise<void> {
   const where = { id, attempts, status: 'RUNNING', [raw(IS_ALLOWED)]: [] } as const;
-  const stored = { leasedUntil: raw(LEASE), eventCursor, erasures, progress, files, bytes, ...changes };
+  const stored = { leasedUntil: raw(LEASE), eventCursor, erasures, progress, files, ...changes };
   if ((await database.fork().nativeUpdate(Snapshot, where, stored)) === 0)
     throw new ClaimLost(`Snapshot ${id} has ended.`);
 }

@@ -34,11 +34,7 @@ const ofMeeting = { parents: { type: 'meeting', reader: meetings, argument: 'mee
 
 export const SNAPSHOT_LISTS: Record<SnapshotResource, SnapshotList> = {
   projects: { field: 'projects', table: 'project' },
-  subcontractors: {
-    field: 'subcontractors',
-    table: 'subcontractor',
-    arguments: { includeBuilderCompany: true },
-  },
+  subcontractors: { field: 'subcontractors', table: 'subcontractor', arguments: { includeBuilderCompany: true } },
   subcontractor_projects: {
     field: 'subcontractorProjects',
     table: 'subcontractor_project join subcontractor on subcontractor.id = subcontractor_id',
@@ -53,12 +49,7 @@ export const SNAPSHOT_LISTS: Record<SnapshotResource, SnapshotList> = {
   cost_codes: { field: 'costCodes', table: 'timesheet_cost_code' },
   time_types: { field: 'timeTypes', table: 'timesheet_time_type' },
   photo_folders: { field: 'photoFolders', table: 'photo_folder' },
-  photos: {
-    field: 'photos',
-    table: 'photo',
-    arguments: { source: Object.values(PhotoSource) },
-    signedUrl: 'imageUrl',
-  },
+  photos: { field: 'photos', table: 'photo', arguments: { source: Object.values(PhotoSource) }, signedUrl: 'imageUrl' },
   meetings: { field: 'meetings', table: 'meeting', ...LARGE_RECORDS },
   meeting_notes: { field: 'meetingNotes', table: 'meeting_note', ...ofMeeting, ...LARGE_RECORDS },
   defects: { field: 'defects', table: 'defect' },

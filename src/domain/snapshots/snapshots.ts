@@ -127,8 +127,9 @@ export async function getSnapshot(context: SnapshotContext, id: string): Promise
     const recorded = new Date(Date.parse(now) - SIGNED_URL_SECONDS * 1000).toISOString();
     const where = { id, $or: [{ downloadedAt: null }, { downloadedAt: { $lte: recorded } }] };
     if ((await em.nativeUpdate(Snapshot, where, { downloadedAt: now })) === 0) return;
-    const { builderId, integratorId, resources, progress, bytes } = snapshot;
-    const after = { resources, records: progress.done, bytes: Number(bytes) };
+    const { builderId, integratorId, resources, progress, files } = snapshot;
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const after = { resources, records: progress.done, bytes };
     await record({ action: 'snapshot.downloaded', objectId: id, builderId, integratorId, after });
   });
   for (const file of snapshot.files) {

@@ -1,5 +1,5 @@
 import type { Databases } from '../../database/database.ts';
-import { mapRegions, type RegionId } from '../../shared/regions.ts';
+import { REGIONS } from '../../shared/regions.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
@@ -18,20 +18,17 @@ export function startSnapshots(
 ): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const running = mapRegions((region: RegionId) => {
+  const running = REGIONS.map((region) => {
     const writer = { ...options, database: databases[region], storage: storages[region], signal };
     writer.database.replicas?.startMeasuring();
     const repeat = (name: string, run: () => Promise<number>) => repeatTask({ name, region, run }, log, signal);
     const write = async () => ((await writeNextSnapshot(writer)) ? 0 : POLL_MS);
-    const end = async () => {
-      await endAndRemove(writer);
-      return POLL_MS;
-    };
+    const end = () => endAndRemove(writer).then(() => POLL_MS);
     return Promise.all([repeat('write snapshots', write), repeat('end snapshots', end)]);
   });
   return async () => {
     stopping.abort();
-    await Promise.all(Object.values(running));
+    await Promise.all(running);
   };
 }
 
@@ -55,7 +52,7 @@ export async function writeNextSnapshot(writer: SnapshotWriter): Promise<boolean
       await saveProgress(database, snapshot, { status: 'PENDING', attempts: snapshot.attempts - 1 });
     else if (error instanceof SizeLimitError) {
       const finishedAt = new Date(writer.now()).toISOString();
-      await saveProgress(database, snapshot, { status: 'FAILED', finishedAt, files: [], bytes: '0' });
+      await saveProgress(database, snapshot, { status: 'FAILED', finishedAt, files: [] });
     } else throw error;
   }
   return true;

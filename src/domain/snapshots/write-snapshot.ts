@@ -89,13 +89,11 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
       erasures: row![0]!,
       progress: { done: 0, total: Number(row![1]) },
       files: [],
-      bytes: '0',
     });
     const work = { ...writer, snapshot, reading };
     for (const resource of resources) {
       const file = await fileCounts.measure(resource, () => writeFile(work, resource));
       snapshot.files.push(file);
-      snapshot.bytes = String(Number(snapshot.bytes) + file.bytes);
       await saveProgress(database, snapshot);
     }
     snapshot.progress.total = snapshot.progress.done;

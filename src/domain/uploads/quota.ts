@@ -6,6 +6,7 @@ import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { sumBytes } from '../snapshots/snapshot-claims.ts';
 
 /** A PUT that began before its URL expired may take this long. */
 const GRACE_MS = SIGNED_URL_SECONDS * 1000;
@@ -67,7 +68,7 @@ async function requireWithinQuota(
 
 /** Returns the bytes of unused uploads and of snapshots. */
 export async function readQuotaUse(em: EntityManager, integratorId: string | null): Promise<number> {
-  const snapshots = raw('(select coalesce(sum(bytes), 0) from snapshot where integrator_id = ?)', [integratorId]);
+  const snapshots = raw(sumBytes('integrator_id = ?'), [integratorId]);
   const sum = em.createQueryBuilder(Upload).select([raw('coalesce(sum(size), 0) as bytes'), snapshots.as('kept')]);
   const use = await sum.where({ ...COUNTED, integratorId }).execute<{ bytes: string; kept: string }>('get');
   return Number(use.bytes) + Number(use.kept);
