@@ -54,17 +54,7 @@ export async function createServices(app: FastifyInstance, config: Config, depen
   const shares = createFairShares(config.workers, splitConnections(config.databaseConnections));
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
   const eventTail = new EventTail(databases, isStopping);
-  const authentication = {
-    databases,
-    storages,
-    limits,
-    budgets,
-    shares,
-    uploadQuota,
-    eventTail,
-    clock,
-    webhooks,
-  };
+  const authentication = { databases, storages, limits, budgets, shares, uploadQuota, eventTail, clock, webhooks };
   const largeBodies = new LargeBodyParser(BODY_LIMIT);
   app.addHook('preClose', async () => eventTail.close());
   app.addHook('onClose', async () => webhooks.receivers.close());

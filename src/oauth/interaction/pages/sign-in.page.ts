@@ -29,14 +29,7 @@ export interface SignInForm {
  */
 export function createSignInPage(
   context: FormContext,
-  {
-    path,
-    purpose,
-    providerPath = null,
-    takesPassword = true,
-    renderFooter,
-    offersReset,
-  }: SignInForm & { offersReset: boolean },
+  { providerPath = null, takesPassword = true, offersReset, ...form }: SignInForm & { offersReset: boolean },
   { email, problem }: SignInState,
 ): Page {
   const invalid = problem?.kind === 'rejected' && html` aria-invalid="true" aria-describedby="problem"`;
@@ -44,7 +37,7 @@ export function createSignInPage(
     title: problem ? 'Error: sign in' : 'Sign in',
     narrow: true,
     content: html`<h1>Sign in</h1>
-<p class="lead">${purpose}</p>
+<p class="lead">${form.purpose}</p>
 ${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${describeProblem(problem)}</p></div>`}
 ${providerPath !== null && html`<p><a class="button" href="${providerPath}">Continue with single sign-on</a></p>`}
 ${providerPath !== null && takesPassword && html`<p class="lead">or with a password</p>`}
@@ -52,7 +45,7 @@ ${
   takesPassword &&
   renderForm(
     context,
-    path,
+    form.path,
     html`${renderEmailField(html` value="${email}"${email === '' && html` autofocus`}${invalid}`)}
 <div class="field">
 <label for="password">Password</label>
@@ -64,7 +57,7 @@ ${
   )
 }
 ${offersReset && html`<p class="small"><a href="/account/forgot-password">Forgot your password?</a></p>`}
-${renderFooter?.(context) ?? null}`,
+${form.renderFooter?.(context) ?? null}`,
   };
 }
 
