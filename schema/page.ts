@@ -59,15 +59,13 @@ export interface PageWindow {
 }
 
 /** Returns the window with defaults for absent values. */
-export function toPageWindow({ offset, limit, cursor, updatedSince, order }: PageArgs): PageWindow {
-  return {
-    offset: offset ?? 0,
-    limit: limit ?? DEFAULT_LIMIT,
-    cursor: cursor ?? null,
-    updatedSince: updatedSince ?? null,
-    order: order ?? null,
-  };
-}
+export const toPageWindow = ({ offset, limit, cursor, updatedSince, order }: PageArgs): PageWindow => ({
+  offset: offset ?? 0,
+  limit: limit ?? DEFAULT_LIMIT,
+  cursor,
+  updatedSince,
+  order,
+});
 
 @ObjectType({ description: 'Position of the page in the list.', simpleResolvers: true })
 export class PageMeta {
