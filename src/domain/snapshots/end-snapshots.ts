@@ -29,8 +29,9 @@ const END_FORBIDDEN: Statement = {
 };
 
 /**
- * Ends the snapshots that were deleted or whose time is over, whose client may not read them any more, whose builder's records had a person erased since, and those that
- * no process could write. They are looked up, and not ended where access is changed, so that nothing that interrupts a change keeps a file.
+ * Ends the snapshots that were deleted, whose time is over, whose client may not read them any more, whose builder's records had a person erased
+ * since, and those that no process could write. They are looked up, and not ended where access is changed, so that nothing that interrupts a
+ * change keeps a file.
  *
  * @param now milliseconds since the Unix epoch.
  * @param id of the only one to look at.
