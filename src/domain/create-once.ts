@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { IdempotencyKey } from '../../entities/idempotency-key.entity.ts';
 import type { Database } from '../database/database.ts';
 import { executeBound } from '../database/write/execute-bound.ts';
+import { DAY_MS } from '../shared/clock.ts';
 import { idempotencyKeyReused, idempotentRecordGone, unavailable } from '../shared/errors.ts';
 
 /** Days for which a key is valid (HDR-19). */
@@ -9,7 +10,7 @@ export const RETENTION_DAYS = 1;
 
 /** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
-  /** Of the key, with whose it is and the operation. */
+  /** SHA-256 of integrator, user, operation and key. */
   digest: string;
   /** Equal for equal requests. */
   fingerprint: string;
@@ -44,7 +45,7 @@ export async function createOnce<T>(
 ): Promise<T> {
   if (!request) return create(async () => undefined);
   const { digest, fingerprint, now, onReplay } = request;
-  const since = new Date(now - RETENTION_DAYS * 24 * 3_600_000).toISOString();
+  const since = new Date(now - RETENTION_DAYS * DAY_MS).toISOString();
 
   const findEarlier = async (): Promise<T | null> => {
     const em = database.fork();

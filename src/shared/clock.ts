@@ -4,4 +4,7 @@ export interface Clock {
   now(): number;
 }
 
+/** Milliseconds of a day in UTC. */
+export const DAY_MS = 24 * 3_600_000;
+
 export const systemClock: Clock = { now: () => Date.now() };

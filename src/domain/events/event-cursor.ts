@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { DAY_MS } from '../../shared/clock.ts';
 import { cursorExpired, invalidField } from '../../shared/errors.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import type { LogHead, LogPosition } from './event-log.ts';
@@ -11,7 +12,6 @@ import type { LogHead, LogPosition } from './event-log.ts';
 const EPOCH_BYTES = 6;
 const BLOCK_BYTES = 16;
 const CHECKSUM_BYTES = 4;
-const DAY_MS = 86_400_000;
 /** Days from 1970 to the year 9999. */
 const MAX_DAYS = 2_932_896;
 

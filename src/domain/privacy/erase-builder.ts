@@ -8,6 +8,7 @@ import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import { getErrorCode } from '../../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
@@ -19,7 +20,6 @@ import { type EndedMembership, recordEndedMemberships } from './erase-records.ts
 import { type ListedErasure, readStoredErasure, storeErasure } from './erasure-list.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const BATCH_ROWS = 5_000;
 /** Attempts to delete a builder for which requests still write records, one second apart: a revocation needs up to one second. */
 const ATTEMPTS = 5;

@@ -4,11 +4,10 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { decodeListCursor, encodeListCursor } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 
 /** Days for which failed requests are kept. REQ-1. */
 export const LOG_DAYS = 7;
-
-const DAY_MS = 86_400_000;
 
 /** Conditions of which all must hold; absent ones do not restrict. */
 export interface LogFilter {

@@ -4,12 +4,11 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { parseObjects } from '../../database/read/select-objects.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import { invalidField } from '../../shared/errors.ts';
 
 /** Numbers of requests. */
 type Usage = Pick<UsageDay, 'requests' | 'rejections' | 'failures'>;
-
-const DAY_MS = 86_400_000;
 
 /** Days of the usage that an integrator reads at once. REQ-6. */
 const MAX_DAYS = 31;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { LoggedRequest, UsageDay } from '../../../entities/usage.entity.ts';
 import type { Databases } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { type Clock, DAY_MS } from '../../shared/clock.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
 
 /** Milliseconds between two writes. What a killed process has not written since its last one is lost. REQ-7. */
@@ -18,8 +18,6 @@ const OTHER_OPERATIONS = '*';
 /** Characters of failed requests, as JSON, that a region's buffer holds until they are written: of an integrator, and in all. */
 const MAX_INTEGRATOR_BUFFER = 1_000_000;
 const MAX_BUFFER = 16_000_000;
-
-const DAY_MS = 86_400_000;
 
 /** Whose request it is, and for which operation. */
 export interface CountedRequest {

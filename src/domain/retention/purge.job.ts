@@ -2,14 +2,13 @@ import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, Databases } from '../../database/database.ts';
 import { tryWithAdvisoryLock } from '../../database/write/advisory-lock.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import { MAX_ROWS, RETENTION_RULES, type RetentionRule } from './retention-rules.ts';
 
 const INTERVAL_MS = 10 * 60_000;
 /** Time after which a rule starts no further batch; the next run continues. */
 const MAX_RULE_MS = 20_000;
-const DAY_MS = 24 * 3_600_000;
-
 /** One instance purges a region at a time; others skip their run. */
 const LOCK = 'builder-integration-api purge';
 

@@ -50,7 +50,10 @@ export const storedSnapshots: Statement = {
   text: `select ${sumBytes('true')}`,
 };
 
-/** Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read the records any more (SNP-3). */
+/**
+ * Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read
+ * the records any more (SNP-3).
+ */
 export async function saveProgress(
   database: Database,
   { id, attempts, eventCursor, erasures, progress, files }: Snapshot,

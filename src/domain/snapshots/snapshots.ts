@@ -4,6 +4,7 @@ import { newId } from '../../../schema/ids.ts';
 import { SNAPSHOT_RESOURCES, SNAPSHOT_SCOPES, type SnapshotResource } from '../../../schema/snapshot.scalars.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import { conflict, insufficientScope, notFound, rateLimited } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import type { AuditSource } from '../audit/record-audit.ts';
@@ -16,8 +17,6 @@ import { endSnapshots, removeEndedFiles } from './end-snapshots.ts';
 
 /** Snapshots of an integrator and builder in a day (SNP-4). */
 const MAX_PER_DAY = 10;
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * Snapshots of an integrator that the caller may see: it has their scopes, and so has the connection (SNP-3). SQL: a condition on a

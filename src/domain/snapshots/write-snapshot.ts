@@ -6,6 +6,7 @@ import type { Snapshot, SnapshotFile } from '../../../entities/snapshot.entity.t
 import { SNAPSHOT_RESOURCES, type SnapshotResource } from '../../../schema/snapshot.scalars.ts';
 import type { Database } from '../../database/database.ts';
 import { readInSnapshot } from '../../database/read/snapshot-runner.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -21,7 +22,7 @@ const MAX_LENGTH = 128 * 1024;
 const MAX_MS = 200;
 
 /** Lifetime of the files of a snapshot (SNP-5). */
-const FILES_MS = 24 * 3_600_000;
+const FILES_MS = DAY_MS;
 
 const IDENTIFIERS = { paths: new Set(['id']), total: false, key: 'snapshot' };
 

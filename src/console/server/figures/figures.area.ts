@@ -22,11 +22,11 @@ import { visits } from '../../../domain/readers/attendance.reader.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { projects } from '../../../domain/readers/project.reader.ts';
 import { requireFound } from '../../../domain/require-found.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea, ConsoleContext, ConsoleOperation } from '../console-area.ts';
 import { figureTypes } from './figures.schema.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** Days until the end of cover within which an insurance waits for a person. */
 const INSURANCE_DAYS = 30;
 
