@@ -4,11 +4,10 @@ import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
 import { scheduleBuilderErasure } from '../../src/domain/privacy/erase-builder.ts';
 import { erasePerson, type PrivacyContext } from '../../src/domain/privacy/erase-person.ts';
 import { eraseDueBuilders } from '../../src/domain/privacy/replay-erasures.ts';
-import { removeFolder } from '../../src/domain/snapshots/end-snapshots.ts';
 import { endAndRemove, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { useService } from '../support/harness.ts';
-import { createSnapshotWriter, downloadLines, runSnapshots } from '../support/snapshots.ts';
+import { clearSnapshots, createSnapshotWriter, downloadLines, runSnapshots } from '../support/snapshots.ts';
 
 const service = useService();
 let builderIds: string[];
@@ -19,10 +18,7 @@ beforeAll(async () => {
   writer = await createSnapshotWriter(service);
 });
 
-beforeEach(async () => {
-  await sql('delete from snapshot');
-  await removeFolder(writer.storage, 'snapshots/');
-});
+beforeEach(() => clearSnapshots(writer));
 
 const sql = <T = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   service.databases.au1.fork().execute<T[]>(statement, values as never);

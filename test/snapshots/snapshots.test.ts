@@ -5,14 +5,19 @@ import { SNAPSHOT_RESOURCES, SNAPSHOT_SCOPES } from '../../schema/snapshot.scala
 import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { erasePerson } from '../../src/domain/privacy/erase-person.ts';
 import { replayErasures } from '../../src/domain/privacy/replay-erasures.ts';
-import { removeFolder } from '../../src/domain/snapshots/end-snapshots.ts';
 import { SNAPSHOT_LISTS } from '../../src/domain/snapshots/snapshot-lists.ts';
 import { endAndRemove } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { sharedDefinition, useService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';
-import { createSnapshotWriter, downloadLines, runSnapshots, type SnapshotLine } from '../support/snapshots.ts';
+import {
+  clearSnapshots,
+  createSnapshotWriter,
+  downloadLines,
+  runSnapshots,
+  type SnapshotLine,
+} from '../support/snapshots.ts';
 
 const service = useService({ UPLOAD_QUOTA: '1' });
 const DAY_MS = 24 * 3_600_000;
@@ -25,10 +30,7 @@ beforeAll(async () => {
   writer = await createSnapshotWriter(service);
 });
 
-beforeEach(async () => {
-  await sql('delete from snapshot');
-  await removeFolder(writer.storage, 'snapshots/');
-});
+beforeEach(() => clearSnapshots(writer));
 
 const sql = <T = Record<string, unknown>>(statement: string, ...values: unknown[]) =>
   service.databases.au1.fork().execute<T[]>(statement, values as never);
