@@ -18,6 +18,8 @@ export interface ClientAccount {
   clientSecret: string;
   /** An access token with all v1 scopes. */
   token: string;
+  /** The same for the tools. */
+  toolToken: string;
 }
 
 /** An integrator with a builder that it is connected to. */
@@ -80,7 +82,7 @@ export async function prepareScenario(
     const token = await sign(clientId, SCOPES);
     const victim = {
       ...(await prepareRecords(client, demo.builderIds[0]!, 'victim')),
-      clients: [{ clientId, clientSecret: clientSecret!, token }],
+      clients: [{ clientId, clientSecret: clientSecret!, token, toolToken: await sign(clientId, SCOPES, TOOLS) }],
       ...{ publicClientId: publicClient.clientId, redirectUri: publicClient.redirectUris[0]!, userId: user.id },
     };
     await client.query('vacuum analyze');
@@ -90,12 +92,15 @@ export async function prepareScenario(
   }
 }
 
-type Sign = (clientId: string, scopes: readonly string[]) => Promise<string>;
+type Sign = (clientId: string, scopes: readonly string[], audience?: string) => Promise<string>;
+
+/** Audience of access tokens for the tools. */
+const TOOLS = `${BASE_URL}/mcp`;
 
 function tokenSigner(environment: ProofEnvironment): Sign {
   const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
-  return async (clientId, scopes) =>
-    (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
+  return async (clientId, scopes, aud) =>
+    tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' '), aud }).token;
 }
 
 async function prepareAttacker(
@@ -119,7 +124,8 @@ async function prepareAttacker(
       clientId,
       hashSecret(clientSecret),
     ]);
-    clients.push({ clientId, clientSecret, token: await sign(clientId, SCOPES) });
+    const [token, toolToken] = [await sign(clientId, SCOPES), await sign(clientId, SCOPES, TOOLS)];
+    clients.push({ clientId, clientSecret, token, toolToken });
   }
   const records = await prepareRecords(client, builderId, `attacker${name}`);
   const [largeProjectId, notesProjectId, escapedProjectId] = records.projectIds as [string, string, string];
