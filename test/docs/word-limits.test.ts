@@ -12,7 +12,7 @@ const LIMITS: [pages: string[], words: number][] = [
   [['docs/testing.md', 'docs/proofs.md'], 1_800],
   [['docs/operations.md'], 1_400],
   [['docs/start-here.md'], 800],
-  [globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith('docs/reports/')), 44_900],
+  [globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith('docs/reports/')), 45_000],
 ];
 
 function countWords(pages: readonly string[]): number {
