@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RegionId } from '../shared/regions.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 
 /** Pause after a failure, for instance while PostgreSQL restarts. */
 const FAILURE_PAUSE_MS = 500;
@@ -35,4 +35,23 @@ export async function repeatTask(
     }
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
+}
+
+/**
+ * Repeats a task in each region. The returned function stops it, and waits for the current runs.
+ *
+ * @param createRun returns what runs in the region: see `repeatTask`. The signal is that of the stop.
+ */
+export function repeatInRegions(
+  name: string,
+  log: TaskLog,
+  createRun: (region: RegionId, signal: AbortSignal) => () => Promise<number>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = REGIONS.map((region) => repeatTask({ name, region, run: createRun(region, signal) }, log, signal));
+  return async () => {
+    stopping.abort();
+    await Promise.all(running);
+  };
 }

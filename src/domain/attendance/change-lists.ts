@@ -8,9 +8,8 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { notFound } from '../../shared/errors.ts';
-import { REGIONS } from '../../shared/regions.ts';
 import { projects } from '../readers/project.reader.ts';
-import { repeatTask, type TaskLog } from '../repeated-task.ts';
+import { repeatInRegions, type TaskLog } from '../repeated-task.ts';
 
 /*
  * Lists of what has changed, which a gate reads on from a cursor or a time (ATT-36). SQL: their order is that of commits, their rows are made of
@@ -35,17 +34,10 @@ const INTERVAL_MS = 500;
  * Lists changes in each region until it is stopped, so that the time of a change is near its commit although nobody reads. Readers do not
  * depend on it.
  */
-export function startListingChanges(databases: Databases, log: TaskLog): () => Promise<void> {
-  const stopping = new AbortController();
-  const running = REGIONS.map((region) => {
-    const run = async () => ((await listChanges(databases[region])) < MAX_LISTED ? INTERVAL_MS : 0);
-    return repeatTask({ name: 'list changes', region, run }, log, stopping.signal);
+export const startListingChanges = (databases: Databases, log: TaskLog): (() => Promise<void>) =>
+  repeatInRegions('list changes', log, (region) => async () => {
+    return (await listChanges(databases[region])) < MAX_LISTED ? INTERVAL_MS : 0;
   });
-  return async () => {
-    stopping.abort();
-    await Promise.all(running);
-  };
-}
 
 /** A list of a table with `ListsChanges`. SQL is over its row `t` and the joins. */
 interface ChangeList {
@@ -171,21 +163,20 @@ export async function readChanges<T>(
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
   const count = limit ?? MAX_CHANGES;
-  const applied = Object.entries(scope.filters).filter((entry): entry is [string, string] => entry[1] != null);
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}`;
-  const conditions = applied.map(([name, value]) =>
-    (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
+  const conditions = Object.entries(scope.filters).flatMap(([name, value]) =>
+    value == null ? [] : (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
   );
   const text = `select t.listed_at, ${list.id}, ${object(list.fields)} from ${list.from}
     where ${conditions.join(' and ')} and t.listed_at >= ${bind(updatedSince ?? START.afterValue)}
       and (t.listed_at, ${list.id}) > (${bind(position.afterValue)}, ${bind(position.afterId)})
-    order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`;
-  const given = applied.map(([name]) => name).filter((name) => !(name in owner));
-  const name = given.length > 0 ? `${list.name}(${given})` : list.name;
-  const statement = { name, text: text.replace(/\s+/g, ' ') };
+    order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`.replace(/\s+/g, ' ');
+  const given = Object.keys(filters).filter((name) => filters[name] != null);
   const read =
-    given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
+    given.length > 0
+      ? runSlowStatement(database, { name: `${list.name}(${given})`, text }, values)
+      : database.runner.run({ name: list.name, text }, values);
   const rows = await read.catch((error) => {
     // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
     throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;

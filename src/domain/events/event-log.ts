@@ -1,4 +1,3 @@
-import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
@@ -108,7 +107,7 @@ const BATCH_SIZE = 1_000;
 export const UNSEEN = '{}';
 
 /** Result of one numbering. */
-export interface Numbering {
+interface Numbering {
   /** Events that were numbered; null when another process is numbering. */
   numbered: number | null;
   /** State of the log before. */
@@ -157,15 +156,6 @@ export async function readHead(database: LogDatabase): Promise<LogHead> {
   const [epoch, secret, day, number, droppedNumber] = row as string[];
   return { epoch: epoch!, secret: secret!, day: day!, number: Number(number), droppedNumber: Number(droppedNumber) };
 }
-
-/** Committed events without a number. */
-export const unnumberedEvents: Backlog = {
-  name: 'unnumbered_events',
-  statement: {
-    name: 'backlog.unnumbered_events',
-    text: `select count(*), extract(epoch from clock_timestamp() - min(occurred_at)) from event_pending`,
-  },
-};
 
 /** Returns up to `limit` matching events after the position. It passes over a bounded number of events that do not match. */
 export async function readLogPage(

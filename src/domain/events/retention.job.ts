@@ -14,13 +14,13 @@ interface RetentionResult {
   dropped: number;
 }
 
-const LIST = `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day,
-  inhrelid::regclass::text as name from pg_inherits where inhparent = 'public.event'::regclass order by 1`;
+const LIST = `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+  from pg_inherits where inhparent = 'public.event'::regclass order by 1`;
 
 /** Creates the partitions of the coming days, and drops those of days that are no longer kept. */
 export async function maintainPartitions(database: Database, now: number): Promise<RetentionResult> {
   const toDay = (offset: number) => new Date(now + offset * 86_400_000).toISOString().slice(0, 10);
-  const list = () => database.fork().execute<{ day: string; name: string }[]>(LIST);
+  const list = () => database.fork().execute<{ day: string }[]>(LIST);
   const existing = await list();
   for (let offset = 0; offset <= DAYS_AHEAD; offset++) {
     if (existing.some(({ day }) => day === toDay(offset))) continue;
@@ -29,12 +29,12 @@ export async function maintainPartitions(database: Database, now: number): Promi
   const created = (await list()).length - existing.length;
   // The event at the time of the oldest allowed cursor may be on the first of the days, so that one more is kept.
   const expired = existing.filter(({ day }) => day < toDay(-RETENTION_DAYS - 1));
-  for (const partition of expired) await dropPartition(database, partition);
+  for (const { day } of expired) await dropPartition(database, day);
   return { created, dropped: expired.length };
 }
 
 /** Drops a day as the owner of the log, which the role of the service need not be. */
-async function dropPartition(database: Database, { day }: { day: string }): Promise<void> {
+async function dropPartition(database: Database, day: string): Promise<void> {
   await database.transaction(async (em) => {
     // Readers of the log queue behind a waiting drop. The next run tries again.
     await em.execute(`set local lock_timeout = '500ms'`);

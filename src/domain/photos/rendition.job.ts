@@ -1,9 +1,8 @@
 import type { Databases } from '../../database/database.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
-import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
-import { repeatTask, type TaskLog } from '../repeated-task.ts';
+import { repeatInRegions, type TaskLog } from '../repeated-task.ts';
 import { renderNext } from './render-photo.ts';
 
 /** Milliseconds until a process looks again when no photo waits. */
@@ -15,17 +14,15 @@ const MAX_WAIT_MS = 500;
  * Renders waiting photos until it is stopped, one of each region at a time: the shares take turns, and requests keep the other slots. Every
  * process that serves takes part. Stopping waits for the photo that is being rendered.
  */
-export function startRendering(
+export const startRendering = (
   databases: Databases,
   { storages, shares }: { storages: Storages; shares: FairShares },
   log: TaskLog,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const tasks = REGIONS.map((region) => {
+): (() => Promise<void>) =>
+  repeatInRegions('render photos', log, (region, signal) => {
     const context = { database: databases[region], storage: storages[region], shares, maxWaitMs: MAX_WAIT_MS };
     const cursor = { share: '' };
-    const run = async () => {
+    return async () => {
       try {
         return (await renderNext(context, cursor, signal)) ? 0 : POLL_MS;
       } catch (error) {
@@ -33,10 +30,4 @@ export function startRendering(
         throw error;
       }
     };
-    return repeatTask({ name: 'render photos', region, run }, log, signal);
   });
-  return async () => {
-    stopping.abort();
-    await Promise.all(tasks);
-  };
-}

@@ -1,6 +1,6 @@
 import type { Databases } from '../../../database/database.ts';
-import { mapRegions, type RegionId } from '../../../shared/regions.ts';
-import { repeatTask, type TaskLog } from '../../repeated-task.ts';
+import { mapRegions, REGIONS, type RegionId } from '../../../shared/regions.ts';
+import { repeatInRegions, type TaskLog } from '../../repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
 /** Intervals of the dispatcher's tasks: of `poll` also after one that found work. */
@@ -25,33 +25,23 @@ export function startDispatchers(
   { processes, ...options }: Omit<DispatcherOptions, 'database'> & { processes: number },
   log: TaskLog,
 ): RunningDispatchers {
-  const stopping = new AbortController();
-  const run = (region: RegionId) => {
-    const dispatcher = new Dispatcher({ ...options, database: databases[region] });
-    const repeat = (name: string, task: () => Promise<number>) =>
-      repeatTask({ name, region, run: task }, log, stopping.signal);
-    const refresh = async () => {
-      await dispatcher.refresh();
-      return dispatcher.statistics.endpoints > 0 ? REFRESH_MS : IDLE_REFRESH_MS * processes;
-    };
-    const poll = async () => {
-      const { endpoints, inFlight } = dispatcher.statistics;
-      if (endpoints + inFlight === 0) return REFRESH_MS;
-      return (await dispatcher.poll()) ? BUSY_POLL_MS : POLL_MS;
-    };
-    const tasks = [repeat('refresh webhook endpoints', refresh), repeat('deliver events', poll)];
-    const stop = async () => {
-      await Promise.all(tasks);
-      await dispatcher.stop(GRACE_MS).catch((err) => log.error({ err, region }, 'stop deliveries failed'));
-    };
-    return { dispatcher, stop };
-  };
-  const running = mapRegions(run);
+  const dispatchers = mapRegions((region) => new Dispatcher({ ...options, database: databases[region] }));
+  const stopRefreshing = repeatInRegions('refresh webhook endpoints', log, (region) => async () => {
+    await dispatchers[region].refresh();
+    return dispatchers[region].statistics.endpoints > 0 ? REFRESH_MS : IDLE_REFRESH_MS * processes;
+  });
+  const stopPolling = repeatInRegions('deliver events', log, (region) => async () => {
+    const { endpoints, inFlight } = dispatchers[region].statistics;
+    if (endpoints + inFlight === 0) return REFRESH_MS;
+    return (await dispatchers[region].poll()) ? BUSY_POLL_MS : POLL_MS;
+  });
+  const stop = async (region: RegionId) =>
+    dispatchers[region].stop(GRACE_MS).catch((err) => log.error({ err, region }, 'stop deliveries failed'));
   return {
-    dispatchers: mapRegions((region) => running[region].dispatcher),
+    dispatchers,
     async stop() {
-      stopping.abort();
-      await Promise.all(Object.values(running).map((each) => each.stop()));
+      await Promise.all([stopRefreshing(), stopPolling()]);
+      await Promise.all(REGIONS.map(stop));
     },
   };
 }
