@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { unnumberedEvents } from '../../src/domain/events/event-log.ts';
-import { pendingRenditions } from '../../src/domain/photos/renditions.ts';
-import { unusedUploads } from '../../src/domain/uploads/quota.ts';
-import { pendingDeliveries } from '../../src/domain/webhooks/deliveries.ts';
+import { BACKLOGS } from '../../src/domain/backlogs.ts';
 import { createBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 
@@ -144,8 +141,9 @@ describe('/metrics', () => {
       create temp table event_pending as select ${anHourAgo} as occurred_at;
       create temp table webhook_delivery as select ${anHourAgo} as created_at, 'PENDING' as status;
       create temp table photo_rendition as select ${anHourAgo} as created_at, 'PENDING' as status`);
-    for (const { statement } of [unusedUploads, unnumberedEvents, pendingDeliveries, pendingRenditions]) {
-      const { rows } = await client.query({ text: statement.text, rowMode: 'array' });
+    const { unused_uploads, unnumbered_events, webhook_deliveries, photo_renditions } = BACKLOGS;
+    for (const text of [unused_uploads, unnumbered_events, webhook_deliveries, photo_renditions]) {
+      const { rows } = await client.query({ text, rowMode: 'array' });
       expect(Number(rows[0]![0])).toBe(1);
       expect(Number(rows[0]![1])).toBeCloseTo(3_600, -2);
     }

@@ -4,7 +4,6 @@ import type pg from 'pg';
 import '../../../entities/index.ts';
 import { type CountedList, countedLists, toTotalsSql } from '../../../entities/list-total.entity.ts';
 import type { Job } from '../../shared/jobs.ts';
-import type { Backlog } from '../backlog.ts';
 import type { Database, Databases } from '../database.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { tryTransactionLock, waitForAdvisoryLock } from './advisory-lock.ts';
@@ -118,15 +117,6 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
     await client.end();
   }
 }
-
-/** Rows of counters that the next compaction adds up. */
-export const uncompactedCounters: Backlog = {
-  name: 'list_counters',
-  statement: {
-    name: 'backlog.list_counters',
-    text: `select count(*) - count(distinct (${KEY})), null from list_total`,
-  },
-};
 
 /** Returns the job that compacts the counters every minute. */
 export const createCompactionJob = (databases: Databases): Job => ({

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Photo } from '../../../entities/photo.entity.ts';
 import type { RenditionStatus } from '../../../entities/photo-rendition.entity.ts';
 import type { RenditionSize } from '../../../schema/enums.ts';
-import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { PLACEHOLDER, RENDITION_TYPE, toRenditionDimensions } from '../../images/render.ts';
@@ -22,15 +21,6 @@ export interface RenditionState {
 const SELECT: Statement = {
   name: 'renditions.select',
   text: `select photo_id, status, width, height from photo_rendition where photo_id = any($1::text[]) and status <> 'PENDING'`,
-};
-
-/** Work that waits for the jobs. */
-export const pendingRenditions: Backlog = {
-  name: 'photo_renditions',
-  statement: {
-    name: 'backlog.photo_renditions',
-    text: `select count(*), extract(epoch from now() - min(created_at)) from photo_rendition where status = 'PENDING'`,
-  },
 };
 
 /** Returns the storage key of a rendition. It changes with the bytes of the photo, so that stored renditions never do. */

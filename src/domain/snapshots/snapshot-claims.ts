@@ -1,6 +1,5 @@
 import { type EntityData, raw } from '@mikro-orm/core';
 import { Snapshot } from '../../../entities/snapshot.entity.ts';
-import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { IS_ALLOWED } from './end-snapshots.ts';
@@ -32,23 +31,11 @@ export async function claimSnapshot(database: Database): Promise<Snapshot | null
   return row ? database.fork().findOne(Snapshot, { id: row[0]! }) : null;
 }
 
-/** Snapshots that wait or are written. SQL: a figure. */
-export const pendingSnapshots: Backlog = {
-  name: 'snapshots',
-  statement: {
-    name: 'backlog.snapshots',
-    text: `select count(*), extract(epoch from now() - min(created_at)) from snapshot where status in ('PENDING', 'RUNNING')`,
-  },
-};
-
-/** Bytes of the files of the matching snapshots, which count against the quotas of integrators. */
+/** Bytes of the files of the matching snapshots, which count against the quotas of integrators. SQL: a figure. */
 export const sumBytes = (where: string) =>
   `(select coalesce(sum((file->>'bytes')::bigint), 0) from snapshot, jsonb_array_elements(files) file where ${where})`;
 
-export const storedSnapshots: Statement = {
-  name: 'snapshots.stored',
-  text: `select ${sumBytes('true')}`,
-};
+export const storedSnapshots: Statement = { name: 'snapshots.stored', text: `select ${sumBytes('true')}` };
 
 /**
  * Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read

@@ -1,6 +1,5 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { Upload } from '../../../entities/upload.entity.ts';
-import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
@@ -15,15 +14,6 @@ const BATCH_SIZE = 500;
 const CONCURRENCY = 8;
 /** Maximum batches for a request over its quota; the hourly sweep has no maximum. */
 const MAX_BATCHES = 4;
-
-/** Uploads that no photo uses: the sweep deletes those of more than 7 days. SQL: a figure. */
-export const unusedUploads: Backlog = {
-  name: 'unused_uploads',
-  statement: {
-    name: 'backlog.unused_uploads',
-    text: `select count(*), extract(epoch from now() - min(created_at)) from upload where consumed_at is null`,
-  },
-};
 
 /** Condition of the uploads that count against a quota. */
 const COUNTED = { consumedAt: null, releasedAt: null };

@@ -1,20 +1,10 @@
 import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
 import { WebhookDeliveryStatus } from '../../../schema/webhook.scalars.ts';
-import type { Backlog } from '../../database/backlog.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { maySee, TYPE_SCOPES } from './delivery/active-endpoints.ts';
 import { requireManageableEndpoint } from './endpoints.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
-
-/** Deliveries that are not finished. */
-export const pendingDeliveries: Backlog = {
-  name: 'webhook_deliveries',
-  statement: {
-    name: 'backlog.webhook_deliveries',
-    text: `select count(*), extract(epoch from clock_timestamp() - min(created_at)) from webhook_delivery where status = 'PENDING'`,
-  },
-};
 
 // SQL: a page reads an index from its cursor on.
 

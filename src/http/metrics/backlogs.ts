@@ -1,21 +1,7 @@
 import type { Databases } from '../../database/database.ts';
-import { uncompactedCounters } from '../../database/write/list-counters.ts';
-import { unnumberedEvents } from '../../domain/events/event-log.ts';
-import { pendingRenditions } from '../../domain/photos/renditions.ts';
-import { pendingSnapshots } from '../../domain/snapshots/snapshot-claims.ts';
-import { unusedUploads } from '../../domain/uploads/quota.ts';
-import { pendingDeliveries } from '../../domain/webhooks/deliveries.ts';
+import { BACKLOGS } from '../../domain/backlogs.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { collectGauge, type Sample } from './collected.ts';
-
-const BACKLOGS = [
-  unusedUploads,
-  uncompactedCounters,
-  unnumberedEvents,
-  pendingDeliveries,
-  pendingRenditions,
-  pendingSnapshots,
-];
 
 /** Milliseconds for which the values of a backlog are kept: both of its metrics, and several readers, share a query. */
 const CACHE_MS = 5_000;
@@ -50,10 +36,10 @@ export function observeBacklogs(databases: Databases): void {
 
 async function readDepths(databases: Databases): Promise<Depth[]> {
   const reads = REGIONS.flatMap((region) =>
-    BACKLOGS.map(async ({ name, statement }) => {
-      const rows = await databases[region].slowRunner.run(statement, []).catch(() => []);
+    Object.entries(BACKLOGS).map(async ([backlog, text]) => {
+      const rows = await databases[region].slowRunner.run({ name: `backlog.${backlog}`, text }, []).catch(() => []);
       return rows.map(
-        ([items, seconds]): Depth => [{ region, backlog: name }, Number(items), Math.max(0, Number(seconds ?? 0))],
+        ([items, seconds]): Depth => [{ region, backlog }, Number(items), Math.max(0, Number(seconds ?? 0))],
       );
     }),
   );
