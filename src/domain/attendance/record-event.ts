@@ -19,7 +19,6 @@ import {
   type VisitState,
 } from './decision-table.ts';
 import {
-  FAST_SIGN_OFF,
   FAST_SIGN_ONS,
   INSERT_PENDING,
   LOCK_EVENTS,
@@ -61,10 +60,7 @@ export async function recordEvent(
   now: number,
 ): Promise<RecordedEvent> {
   const received = { owner, event, now };
-  const recorded =
-    event.type === 'SIGN_ON'
-      ? await recordInGroup(database, received)
-      : await database.write((transaction) => recordSignOff(transaction, received));
+  const recorded = event.type === 'SIGN_ON' ? await recordInGroup(database, received) : null;
   return recorded ?? database.write((transaction) => recordSlowPath(transaction, received));
 }
 
@@ -106,23 +102,6 @@ async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(Recorded
   const [{ database }] = signOns as [PendingSignOn];
   const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
   return signOns.map(({ received }) => recorded.get(received) ?? null);
-}
-
-const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };
-
-/**
- * Records the first sign-off of an open visit of the same worker in one round trip. Decides on the assumption that the event is one. The
- * statement verifies this and otherwise writes nothing. Returns null if it wrote nothing.
- */
-export async function recordSignOff(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
-  const { event, now } = received;
-  const decision = decide({ event, stored: null, signOn: { ...event, type: 'SIGN_ON' }, visit: OPEN });
-  if (decision.outcome !== 'CREATED') return null;
-  const id = newId('signOnEvent', now);
-  const locked = transaction.query([LOCK_EVENTS, [toLockKeys(received)]]);
-  const [[rows]] = await Promise.all([transaction.commit([FAST_SIGN_OFF, toEventValues(received, id)]), locked]);
-  const [inserted] = rows!;
-  return inserted ? { ...decision, id, visitId: inserted.visitId as string } : null;
 }
 
 /** Records new sign-ons of one integrator and builder, no two of the same identity, in one round trip. Returns those that it wrote. */
@@ -252,7 +231,7 @@ function decideWaitingSignOffs(
   waiting: (EventPayload & { id: string })[],
   visitId: string | null,
 ) {
-  const visit = { ...OPEN };
+  const visit: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };
   const outcomes = waiting.map(({ id, ...signOff }): Outcome => {
     const decision = decide({ event: signOff, stored: null, signOn: event, visit });
     if (decision.outcome === 'CONFLICT') return { id, status: 'REJECTED', rejection: decision.code, visitId: null };

@@ -60,19 +60,6 @@ export const FAST_SIGN_ONS: Statement = {
       returning id`,
 };
 
-/** Ends the open visit of the same worker that the sign-on began if the event is new; returns no row otherwise. */
-export const FAST_SIGN_OFF: Statement = {
-  name: 'attendance.fast-sign-off',
-  text: `with visit as (
-      update sign_on_visit v set signed_off_at = $10::timestamptz, updated_at = $2::timestamptz,
-        anomaly = ${anomaly('$10::timestamptz', 'v.signed_on_at')}
-      from sign_on_event s, (values ($3, $4, $5, $6, $7)) e (integrator_id, builder_id, project_id, worker_id, source_event_id)
-      where s.integrator_id = $3 and s.builder_id = $4 and s.project_id = $5 and s.source_event_id = $8
-        and s.type = 'SIGN_ON' and s.worker_id = $6 and v.id = s.visit_id and ${OPEN} and ${IS_NEW}
-      returning v.id)
-    insert into ${EVENT} select ${VALUES}, 'APPLIED', visit.id from visit returning visit_id as "visitId"`,
-};
-
 const PAYLOAD = `e.source_event_id as "sourceEventId", e.source_sign_on_event_id as "sourceSignOnEventId",
   e.worker_id as "workerId", e.type, e.occurred_at as "occurredAt", e.device_id as "deviceId"`;
 
