@@ -14,14 +14,15 @@ import { Worker } from './worker.entity.ts';
 /** SQL condition of a visit that is not signed off, closed or archived. */
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
 
-/** Counts the manual closing of a visit as a change of its events, which show it to their integrator (ATT-40). */
-const ListsClosing = (owner: new () => object) =>
+/** Counts the end of a visit as a change of its sign-on, which shows it to its integrator (ATT-40). */
+const ListsEnd = (owner: new () => object) =>
   declareFunctionTrigger(owner, {
     table: 'sign_on_visit',
-    name: 'closing',
+    name: 'end',
     timing: 'after',
-    scope: 'update on TABLE for each row when (old.closed_at is distinct from new.closed_at)',
-    body: 'update public.sign_on_event set listed_at = null where visit_id = new.id;',
+    scope: `update on TABLE for each row
+      when ((old.signed_off_at, old.closed_at) is distinct from (new.signed_off_at, new.closed_at))`,
+    body: `update public.sign_on_event set listed_at = null where visit_id = new.id and type = 'SIGN_ON';`,
   });
 
 /** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
@@ -33,7 +34,7 @@ const ListsClosing = (owner: new () => object) =>
 @Index({ properties: ['builderId', 'signedOnAt'], include: ['projectId', 'workerId'], where: 'archived_at is null' })
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
-@ListsClosing
+@ListsEnd
 export class SignOnVisit extends Timestamped {
   @IdField(() => SignOnVisitId)
   id!: string;

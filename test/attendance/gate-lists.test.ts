@@ -322,6 +322,23 @@ describe('GET …/sign-on-events', () => {
     expect([...new Set(rows.map(({ status }) => status))]).toEqual(['REJECTED']);
   });
 
+  it('lists a sign-on again once its visit is signed off (ATT-40)', async () => {
+    const on = aSignOn(worker, { occurredAt: '2026-05-20T21:00:00Z' });
+    const { data } = await post(on);
+    const { cursor } = await readAll('sign-on-events');
+    const off = aSignOff(on, { occurredAt: '2026-05-21T05:30:00Z' });
+    await post(off);
+    const { data: changes } = await changedSince('sign-on-events', cursor);
+    const visit = { signedOffAt: '2026-05-21T05:30:00.000Z', closedAt: null };
+    expect(changes).toHaveLength(2);
+    expect(changes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: data.id, type: 'SIGN_ON', visit: expect.objectContaining(visit) }),
+        expect.objectContaining({ sourceEventId: off.sourceEventId, visit: expect.objectContaining(visit) }),
+      ]),
+    );
+  });
+
   it('lists the closing by a person as a change, without who and why (ATT-40)', async () => {
     const { data } = await post(aSignOn(worker));
     const { cursor } = await readAll('sign-on-events');

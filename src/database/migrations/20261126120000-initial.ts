@@ -37,9 +37,6 @@ create trigger ${table}_listed_at before update on ${table}
       const change = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids}]) id;`;
       this.addSql(toTriggerSql(`${table}_roster_${event}`, `after ${event} on ${table} for each row${when}`, change));
     }
-    const closing = 'after update on sign_on_visit for each row when (old.closed_at is distinct from new.closed_at)';
-    const listAgain = 'update public.sign_on_event set listed_at = null where visit_id = new.id;';
-    this.addSql(toTriggerSql('sign_on_visit_closing', closing, listAgain));
   }
 }
 
@@ -429,8 +426,7 @@ create table subcontractor (
   tags text[] not null default '{}', integrations jsonb not null default '[]',
   archived_at timestamptz(3)
 );
-${toIndexSql('subcontractor', 'builder_id, changed_at where archived_at is null')}
-${toIndexSql('subcontractor', 'builder_id, created_at, id include (is_builder) where archived_at is null')}
+${toIndexSql('subcontractor', 'builder_id, changed_at where archived_at is null', 'builder_id, created_at, id include (is_builder) where archived_at is null')}
 create unique index subcontractor_company_unique on subcontractor (builder_id) where is_builder and archived_at is null;
 create table subcontractor_project (
   id serial primary key,
@@ -515,12 +511,12 @@ create table sign_on_visit (
   anomaly text check (anomaly = 'SIGN_OFF_BEFORE_SIGN_ON'),
   closing_reason text
 );
-${toIndexSql('sign_on_visit', 'builder_id, signed_on_at include (project_id, worker_id) where archived_at is null')}
+${toIndexSql('sign_on_visit', 'builder_id, signed_on_at include (project_id, worker_id) where archived_at is null', 'project_id, signed_on_at')}
 create index sign_on_visit_open_of_builder on sign_on_visit (builder_id, created_at, id)
   where signed_off_at is null and closed_at is null and archived_at is null;
 create index sign_on_visit_open_on_project on sign_on_visit (project_id, created_at, id)
   where signed_off_at is null and closed_at is null and archived_at is null;
-${toIndexSql('sign_on_visit', 'project_id, signed_on_at', 'worker_id, created_at, id')}
+${toIndexSql('sign_on_visit', 'worker_id, created_at, id')}
 create table sign_on_event (
   ${RECORD},
   received bigserial,
@@ -535,10 +531,9 @@ create table sign_on_event (
   listed_at timestamptz(3),
   constraint sign_on_event_source_key unique (integrator_id, builder_id, project_id, source_event_id)
 );
-create index sign_on_event_integrator_id_project_id_listed_at_id_index on sign_on_event (integrator_id, project_id, listed_at, id);
+${toIndexSql('sign_on_event', 'integrator_id, project_id, listed_at, id', 'visit_id')}
 create index sign_on_event_not_applied_of_builder on sign_on_event (builder_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_not_applied_on_project on sign_on_event (project_id, status, created_at, id) where status <> 'APPLIED';
-create index sign_on_event_visit_id_index on sign_on_event (visit_id);
 create index sign_on_event_waiting on sign_on_event (integrator_id, builder_id, project_id, source_sign_on_event_id)
   where status = 'PENDING_SIGN_ON';
 create table sign_on_conflict (
@@ -556,9 +551,13 @@ create table sign_on_conflict (
   listed_at timestamptz(3),
   unique (integrator_id, builder_id, project_id, digest)
 );
-${toIndexSql('sign_on_conflict', 'integrator_id, project_id, listed_at, id', 'builder_id, created_at, id')}
+${toIndexSql('sign_on_conflict', 'integrator_id, project_id, listed_at, id', 'builder_id, created_at, id', 'project_id, created_at, id')}
 create index sign_on_conflict_open on sign_on_conflict (builder_id, id) where resolved_at is null;
-create index sign_on_conflict_project_id_created_at_id_index on sign_on_conflict (project_id, created_at, id);
+${toTriggerSql(
+  'sign_on_visit_end',
+  'after update on sign_on_visit for each row when ((old.signed_off_at, old.closed_at) is distinct from (new.signed_off_at, new.closed_at))',
+  "update public.sign_on_event set listed_at = null where visit_id = new.id and type = 'SIGN_ON';",
+)}
 
 -- Defects and their locations.
 create table project_location (
@@ -580,8 +579,7 @@ create table defect (
   constraint defect_project_id_identifier_key unique (project_id, identifier)
 );
 ${toIndexSql('defect', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status)')}
-${toIndexSql('defect', 'builder_id, status, created_at, id include (project_id)')}
-${toIndexSql('defect', 'project_id, created_at, id include (builder_id, status)')}
+${toIndexSql('defect', 'builder_id, status, created_at, id include (project_id)', 'project_id, created_at, id include (builder_id, status)')}
 
 -- Meetings and their notes.
 create table meeting_template (
@@ -604,8 +602,7 @@ create table meeting (
 );
 ${toIndexSql('meeting', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status, date)')}
 ${toIndexSql('meeting', 'builder_id, date include (created_at, id, project_id, status)')}
-${toIndexSql('meeting', 'builder_id, status, created_at, id include (project_id, date)')}
-${toIndexSql('meeting', 'project_id, created_at, id include (builder_id, status, date)')}
+${toIndexSql('meeting', 'builder_id, status, created_at, id include (project_id, date)', 'project_id, created_at, id include (builder_id, status, date)')}
 create table meeting_note (
   ${OF_BUILDER},
   meeting_id text not null references meeting,
@@ -738,8 +735,7 @@ create table webhook_endpoint (
   secret text not null, previous_secrets jsonb not null default '[]',
   deleted_at timestamptz(3)
 );
-${toIndexSql('webhook_endpoint', 'status where deleted_at is null', 'deleted_at where deleted_at is not null')}
-${toIndexSql('webhook_endpoint', 'integrator_id, created_at, id')}
+${toIndexSql('webhook_endpoint', 'status where deleted_at is null', 'deleted_at where deleted_at is not null', 'integrator_id, created_at, id')}
 create table webhook_progress (
   endpoint_id text primary key references webhook_endpoint on delete cascade,
   day text not null, number bigint not null, replay_until bigint,
@@ -757,9 +753,8 @@ create table webhook_delivery (
   unique (endpoint_id, event_id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 ${toIndexSql('webhook_delivery', 'created_at', 'endpoint_id, id')}
-create index webhook_delivery_endpoint_id_next_attempt_at_index on webhook_delivery (endpoint_id, next_attempt_at) where status = 'PENDING';
-create index webhook_delivery_endpoint_id_record_id_number_index on webhook_delivery (endpoint_id, record_id, number) where status = 'PENDING';
-create index webhook_delivery_endpoint_id_status_id_index on webhook_delivery (endpoint_id, status, id) where status <> 'DELIVERED';
+${toIndexSql('webhook_delivery', "endpoint_id, next_attempt_at where status = 'PENDING'", "endpoint_id, record_id, number where status = 'PENDING'")}
+${toIndexSql('webhook_delivery', "endpoint_id, status, id where status <> 'DELIVERED'")}
 create table snapshot (
   id text primary key,
   integrator_id text not null references integrator,
