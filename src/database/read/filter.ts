@@ -1,8 +1,10 @@
+import { toSnakeCase } from '../../../entities/columns.ts';
+
 /** A comparison of a column of the row `t` with the filter's value. */
 interface ColumnFilter {
   column: string;
-  /** `eq`: equal, `in`: one of a list, `from` and `until`: at or after and at or before, `before`: before the value. */
-  op: 'eq' | 'in' | 'from' | 'until' | 'before';
+  /** `eq`: equal to the value or one of a list, `from` and `until`: at or after and at or before, `before`: before the value. */
+  op: 'eq' | 'from' | 'until' | 'before';
   /** Further SQL condition, which does not refer to `t`. */
   and?: string;
 }
@@ -17,6 +19,13 @@ interface SqlFilter {
 
 export type FilterDefinition = ColumnFilter | SqlFilter;
 
+/** Returns filters that compare the columns of their names. */
+export const equal = <Filter extends string>(...names: Filter[]) =>
+  Object.fromEntries(names.map((name) => [name, { column: toSnakeCase(name), op: 'eq' }])) as Record<
+    Filter,
+    ColumnFilter
+  >;
+
 /** Values of the filters, by name. A filter with null or undefined is not applied. */
 export type Where<Filter extends string = string> = Partial<Record<Filter, unknown>>;
 
@@ -28,7 +37,7 @@ export interface AppliedFilter {
   isList: boolean;
 }
 
-const OPERATORS = { eq: '=', in: '=', from: '>=', until: '<=', before: '<' };
+const OPERATORS = { eq: '=', from: '>=', until: '<=', before: '<' };
 
 /** Whether the filter selects a range of a column, of which an index has few rows where the list's order has many. */
 export const isRange = ({ definition }: AppliedFilter): boolean =>
@@ -36,7 +45,7 @@ export const isRange = ({ definition }: AppliedFilter): boolean =>
 
 /** Returns the column that the filter compares for equality with one value or a list of values; null for other filters. */
 export const toComparedColumn = ({ definition }: AppliedFilter): string | null =>
-  'op' in definition && (definition.op === 'eq' || definition.op === 'in') ? definition.column : null;
+  'op' in definition && definition.op === 'eq' ? definition.column : null;
 
 /**
  * Returns the SQL condition of a filter.

@@ -302,9 +302,7 @@ export class Reader<T extends object, Filter extends string = never> {
     for (const [name, definition] of this.#filters) {
       const value = values[name];
       if (value == null && name !== key) continue;
-      if ('op' in definition && definition.op === 'in' && Array.isArray(value) && value.length === 1) {
-        values[name] = value[0];
-      }
+      if ('op' in definition && Array.isArray(value) && value.length === 1) values[name] = value[0];
       const isList = 'op' in definition && Array.isArray(values[name]);
       filters.push({ name, definition, isList });
       names += `${names && ','}${name}${isList ? '[]' : ''}`;

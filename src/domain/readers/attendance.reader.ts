@@ -1,7 +1,7 @@
 import { SignOnConflict } from '../../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { OPEN, SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
-import type { FilterDefinition } from '../../database/read/filter.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 
 const summaries = {
@@ -17,12 +17,6 @@ const summariesWithIntegrator = {
   columns: { ...summaries.columns, integrator: { from: 'integrator', fields: ['id', 'name'] } },
 } satisfies ReaderOptions<never>;
 
-const commonFilters: Record<'builderId' | 'projectId' | 'workerId', FilterDefinition> = {
-  builderId: { column: 'builder_id', op: 'eq' },
-  projectId: { column: 'project_id', op: 'eq' },
-  workerId: { column: 'worker_id', op: 'eq' },
-};
-
 /** SQL of midnight in the time zone, `days` after the date. */
 const midnightAfter = (days: number) => `((:date::date + ${days})::timestamp at time zone :timeZone::text)`;
 
@@ -35,7 +29,7 @@ const toDayFilters = (column: string) => ({
 export const visits = new Reader(SignOnVisit, {
   ...summaries,
   filters: {
-    ...commonFilters,
+    ...equal('builderId', 'projectId', 'workerId'),
     ...toDayFilters('signed_on_at'),
     open: { sql: OPEN.replace(/\b\w+_at\b/g, 't.$&') },
     notArchived: { sql: 't.archived_at is null' },
@@ -45,8 +39,7 @@ export const visits = new Reader(SignOnVisit, {
 export const signOnEvents = new Reader(SignOnEvent, {
   ...summariesWithIntegrator,
   filters: {
-    ...commonFilters,
-    visitId: { column: 'visit_id', op: 'eq' },
+    ...equal('builderId', 'projectId', 'workerId', 'visitId'),
     ...toDayFilters('occurred_at'),
     // The second condition is that of the partial index, for the planner.
     unsettledStatus: { sql: `t.status = :unsettledStatus and t.status <> 'APPLIED'` },
@@ -56,6 +49,6 @@ export const signOnEvents = new Reader(SignOnEvent, {
 
 export const signOnConflicts = new Reader(SignOnConflict, {
   ...summariesWithIntegrator,
-  filters: { ...commonFilters, code: { column: 'code', op: 'eq' } },
+  filters: equal('builderId', 'projectId', 'workerId', 'code'),
   exclude: ['digest'],
 });

@@ -1,13 +1,10 @@
 import { Defect } from '../../../entities/defect.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 
 export const defects = new Reader(Defect, {
   largeColumns: ['description'],
   joins: 'left join project_location location on location.id = t.location_id',
   columns: { location: { from: 'location', fields: ['id', 'name'] } },
-  filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    status: { column: 'status', op: 'eq' },
-  },
+  filters: equal('builderId', 'projectId', 'status'),
 });

@@ -1,4 +1,5 @@
 import { Induction } from '../../../entities/induction.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
@@ -15,13 +16,7 @@ const summaries = {
 
 export const inductions = new Reader(Induction, {
   ...summaries,
-  filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    subcontractorId: belongsToActiveSubcontractor,
-    workerId: { column: 'worker_id', op: 'eq' },
-    status: { column: 'status', op: 'eq' },
-  },
+  filters: { ...equal('builderId', 'projectId', 'workerId', 'status'), subcontractorId: belongsToActiveSubcontractor },
   exclude: ['data'],
 });
 
@@ -30,10 +25,5 @@ export const inductionDetails = new Reader(Induction, {
   ...summaries,
   name: 'InductionDetails',
   largeColumns: ['data'],
-  filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    id: { column: 'id', op: 'eq' },
-    identifier: { column: 'identifier', op: 'eq' },
-  },
+  filters: equal('builderId', 'projectId', 'id', 'identifier'),
 });

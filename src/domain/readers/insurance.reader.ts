@@ -1,4 +1,5 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
@@ -12,9 +13,7 @@ export const insurances = new Reader(Insurance, {
         (select s.id from subcontractor s where s.builder_id = :builderId and s.archived_at is null)`,
     },
     subcontractorId: belongsToActiveSubcontractor,
-    type: { column: 'type', op: 'eq' },
-    status: { column: 'status', op: 'eq' },
-    customType: { column: 'custom_type', op: 'eq' },
+    ...equal('type', 'status', 'customType'),
     expiresAfter: { column: 'expiry', op: 'from' },
     expiresBefore: { column: 'expiry', op: 'before' },
     startDate: { column: 'expiry', op: 'from' },

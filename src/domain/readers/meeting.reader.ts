@@ -1,14 +1,13 @@
 import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 
 export const meetings = new Reader(Meeting, {
   largeColumns: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
   filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    status: { column: 'status', op: 'in' },
+    ...equal('builderId', 'projectId', 'status'),
     startDate: { column: 'date', op: 'from' },
     endDate: { column: 'date', op: 'until' },
   },
@@ -19,7 +18,7 @@ export const meetingIdentities = meetings.select({ paths: new Set(['id']), total
 
 export const meetingNotes = new Reader(MeetingNote, {
   largeColumns: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
-  filters: { meetingId: { column: 'meeting_id', op: 'eq' } },
+  filters: equal('meetingId'),
   condition: 't.archived_at is null',
 });
 

@@ -1,4 +1,5 @@
 import { PhotoReport } from '../../../entities/photo-report.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { parseJsonColumn } from '../../database/read/row-mapper.ts';
 import type { PageDocument } from '../photo-reports/report-inputs.ts';
@@ -19,10 +20,7 @@ export interface StoredContent {
 /** Photo reports without their content, which can be megabytes. */
 export const photoReports = new Reader(PhotoReport, {
   filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    sourceApp: { column: 'source_app', op: 'eq' },
-    sourceExternalId: { column: 'source_external_id', op: 'eq' },
+    ...equal('builderId', 'projectId', 'sourceApp', 'sourceExternalId'),
     archived: { sql: '(t.archived_at is not null) = :archived::boolean' },
   },
   exclude: ['content', 'fingerprint', 'integratorId'],

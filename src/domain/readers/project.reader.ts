@@ -1,10 +1,10 @@
 import { Project } from '../../../entities/project.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 
 export const projects = new Reader(Project, {
   filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    status: { column: 'status', op: 'eq' },
+    ...equal('builderId', 'status'),
     /** No rows if the subcontractor is archived. As an array, for which the planner uses index lookups. */
     subcontractorId: {
       sql: `t.id = any(array(select link.project_id from subcontractor_project link

@@ -1,6 +1,6 @@
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
-import type { FilterDefinition } from '../../database/read/filter.ts';
+import { equal, type FilterDefinition } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import type { ComputedColumn } from '../../database/read/row-mapper.ts';
 
@@ -22,13 +22,12 @@ const statuses: ComputedColumn = {
 export const subcontractors = new Reader(Subcontractor, {
   columns: { statuses },
   filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
+    ...equal('builderId', 'isBuilder'),
     /** As an array, for which the planner uses index lookups regardless of its estimate. */
     projectId: {
       sql: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
         where link.project_id = :projectId))`,
     },
-    isBuilder: { column: 'is_builder', op: 'eq' },
     /** Parameter of `statuses`; filters no rows. */
     statusesOn: { sql: 'true' },
   },

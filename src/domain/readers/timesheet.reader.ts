@@ -1,6 +1,7 @@
 import { CostCode } from '../../../entities/cost-code.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { keepText } from '../../database/read/row-mapper.ts';
 
@@ -19,21 +20,12 @@ export const timesheets = new Reader(Timesheet, {
     project: { from: 'project', fields: ['id', 'name', 'builderId'] },
   },
   filters: {
-    builderId: { column: 'builder_id', op: 'eq' },
-    projectId: { column: 'project_id', op: 'eq' },
-    costCodeId: { column: 'cost_code_id', op: 'eq' },
-    status: { column: 'status', op: 'eq' },
+    ...equal('builderId', 'projectId', 'costCodeId', 'status'),
     startDate: { column: 'date', op: 'from' },
     endDate: { column: 'date', op: 'until' },
   },
 });
 
-export const costCodes = new Reader(CostCode, {
-  filters: { builderId: { column: 'builder_id', op: 'eq' } },
-  orderBy: 'code',
-});
+export const costCodes = new Reader(CostCode, { filters: equal('builderId'), orderBy: 'code' });
 
-export const timeTypes = new Reader(TimeType, {
-  filters: { builderId: { column: 'builder_id', op: 'eq' } },
-  orderBy: 'name',
-});
+export const timeTypes = new Reader(TimeType, { filters: equal('builderId'), orderBy: 'name' });

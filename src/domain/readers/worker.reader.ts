@@ -1,5 +1,6 @@
 import { SiteAccess } from '../../../entities/site-access.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
+import { equal } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
@@ -8,6 +9,6 @@ export const workers = new Reader(Worker, { filters: { subcontractorId: belongsT
 export const siteAccesses = new Reader(SiteAccess, {
   joins: 'left join project on project.id = t.project_id',
   columns: { project: { from: 'project', fields: ['id', 'name', 'builderId'] } },
-  filters: { workerId: { column: 'worker_id', op: 'eq' } },
+  filters: equal('workerId'),
   orderBy: 'granted_at',
 });
