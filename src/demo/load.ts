@@ -6,12 +6,10 @@ import type { Database, Databases } from '../database/database.ts';
 import { withAdvisoryLock } from '../database/write/advisory-lock.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import { REGIONS } from '../shared/regions.ts';
-import { newSecret } from '../shared/secrets.ts';
 import { addLimitedIntegrator, createAccountRows } from './account-rows.ts';
-import { BUILDERS, createIntegratorId, FOUNDED, INTEGRATORS } from './accounts.ts';
+import { BUILDERS, createIntegratorId, INTEGRATORS } from './accounts.ts';
 import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';
 import { createDemoFile, type DemoFile, type DemoStaff, writeDemoFile } from './demo-file.ts';
-import { DAY } from './local-calendar.ts';
 import type { DemoPicture } from './photos.ts';
 import { insertRows } from './rows.ts';
 
@@ -26,10 +24,8 @@ export interface DemoSummary {
 
 const FILE = 'demo.json';
 /** Per builder: 10,000 in `au1`. */
-const TIMESHEETS = 2_500;
+export const TIMESHEETS = 2_500;
 const LOCK = 'builder-integration-api demo';
-/** Instant of loading, in milliseconds, of demo data that is the same each time. */
-export const BASE = Date.parse(FOUNDED) + 730 * DAY;
 
 /**
  * Loads the demo data into regional databases that are empty, and updates `demo.json`. Returns null if `au1` has other data.
@@ -63,20 +59,6 @@ export function loadDemo(
     if (!client?.clientSecret) return null;
     return { file: path, clientId: client.clientId, clientSecret: client.clientSecret, staff: file.staff };
   });
-}
-
-interface DemoOptions extends Partial<BuilderRowsOptions> {
-  baseUrl: string;
-  /** Key from which the credentials are derived. */
-  key?: string;
-}
-
-/** Loads the demo data into empty databases, by default as if on a fixed day. Returns the content of `demo.json`. */
-export async function loadDemoInto(databases: Databases, options: DemoOptions): Promise<DemoFile> {
-  const { baseUrl, key = newSecret(), now = BASE, timesheets = TIMESHEETS, pictures = [] } = options;
-  const file = createDemoFile(REGIONS, baseUrl, key);
-  await Promise.all(REGIONS.map((region) => populateDatabase(databases[region], file, { now, timesheets, pictures })));
-  return file;
 }
 
 /** Loads the demo data into an empty database in one transaction. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { Instance } from '../proof/instance.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 import { startSwift } from '../support/swift.ts';
 import { listProcessTree } from './processes.ts';
 

@@ -9,10 +9,10 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 import { toMarkdownTable } from './markdown-table.ts';
 
 /*

@@ -8,7 +8,7 @@ import { exportData, importData } from '../../src/cli/services/data-transfer.ts'
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { BASE, populateDatabase } from '../../src/demo/load.ts';
+import { populateDatabase } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
@@ -16,6 +16,7 @@ import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL } from '../support/harness.ts';
+import { BASE } from '../support/load-demo.ts';
 import { DataTransferFixture, type Row, readSample, SAMPLES } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();

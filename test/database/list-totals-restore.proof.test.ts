@@ -10,10 +10,11 @@ import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { BASE, populateDatabase } from '../../src/demo/load.ts';
+import { populateDatabase } from '../../src/demo/load.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
+import { BASE } from '../support/load-demo.ts';
 
 /** Selects totals that differ from `count(*)` in the same snapshot. */
 const SELECT_WRONG_TOTALS = `

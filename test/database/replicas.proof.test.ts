@@ -10,7 +10,6 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { MAX_LAG_MS } from '../../src/database/replicas/replica-set.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { exportPerson } from '../../src/domain/privacy/export-person.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
@@ -20,6 +19,7 @@ import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
 import { addStaff, signInToConsole } from '../support/console.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { BASE_URL, type Service, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 import { createSnapshotWriter, runSnapshots } from '../support/snapshots.ts';
 
 let folder: string;

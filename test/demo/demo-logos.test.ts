@@ -7,12 +7,12 @@ import { buildApp } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
 import { BASE_URL, FakeClock, sharedDefinition, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 
 let app: FastifyInstance;
 let databases: Databases;

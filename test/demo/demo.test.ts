@@ -8,12 +8,13 @@ import { SCOPES } from '../../schema/scopes.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { BASE, loadDemo, loadDemoInto, populateDatabase } from '../../src/demo/load.ts';
+import { loadDemo, populateDatabase } from '../../src/demo/load.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
 import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 import { DEMO_KEY } from '../setup/template-names.ts';
+import { BASE, loadDemoInto } from '../support/load-demo.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {

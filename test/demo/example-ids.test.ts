@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
-import { BASE, loadDemoInto } from '../../src/demo/load.ts';
 import { createDatabase } from '../setup/database.ts';
 import { BASE_URL, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { BASE, loadDemoInto } from '../support/load-demo.ts';
 
 interface Parameter {
   $ref?: string;

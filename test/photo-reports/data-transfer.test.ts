@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
 import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { BASE, populateDatabase } from '../../src/demo/load.ts';
+import { populateDatabase } from '../../src/demo/load.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { normalizeReportRow, validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
@@ -13,6 +13,7 @@ import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import { createDatabase } from '../setup/database.ts';
 import type { BuilderClient } from '../support/builder-client.ts';
 import { createPicture } from '../support/images.ts';
+import { BASE } from '../support/load-demo.ts';
 import { createConnectedClient, createDeployment, type Deployment } from './deployments.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 

@@ -8,7 +8,6 @@ import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
@@ -20,6 +19,7 @@ import { DataTransferFixture, SAMPLES } from '../data-transfer/data-transfer-fix
 import { Instance } from '../proof/instance.ts';
 import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { loadDemoInto } from '../support/load-demo.ts';
 import { createSettings, startInstancePair } from './instance-pair.ts';
 import { KillLoop } from './kill-loop.ts';
 import { KillablePostgres } from './killable-postgres.ts';
