@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchEnvironment, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { LoadRequest } from './load-generator-program.ts';
 import { publishFigures } from './publish-figures.ts';
+import { readStartOptions } from './start-options.ts';
 import { selectWorkloads } from './workloads.ts';
 
 const CONNECTIONS = 32;
@@ -14,12 +14,6 @@ const REQUESTS_PER_DASHBOARD = 2;
 
 /** Time after which V8 has released the memory that only the start needs. */
 const IDLE_MS = 15_000;
-
-/** Returns the Node options of `npm start`. */
-function readStartOptions(): string[] {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
-}
 
 /** Measures the resident memory of the service with the options of `npm start`: at rest, after its first request, and after many mixed requests. */
 export async function measureMemory(environment: BenchEnvironment, options: BenchOptions): Promise<void> {

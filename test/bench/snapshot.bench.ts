@@ -6,6 +6,7 @@ import type { BenchOptions } from './bench-options.ts';
 import { BUILDERS, loadGrowthData } from './growth-data.ts';
 import { toMarkdownTable } from './markdown-table.ts';
 import { publishFigures } from './publish-figures.ts';
+import { readStartOptions } from './start-options.ts';
 
 /** A quarter are those of the builder of the snapshot. */
 const TIMESHEETS = 10_000_000;
@@ -17,7 +18,10 @@ const MAX_GROWTH_MIB = 60;
 const IDLE_MS = 15_000;
 const SAMPLE_MS = 200;
 
-/** Measures a snapshot of 2,500,000 timesheets: memory of the process, duration and bytes, and a small request beside it; and pages by cursor. */
+/**
+ * Measures a snapshot of 2,500,000 timesheets: memory of a process that is started as by `npm start`, duration and bytes, and a small request
+ * beside it; and pages by cursor.
+ */
 export async function measureSnapshot(environment: BenchEnvironment, options: BenchOptions): Promise<void> {
   const timesheets = Math.max(BUILDERS, Math.floor(TIMESHEETS / options.shrink));
   const cluster = await environment.openCluster(options.data);
@@ -28,7 +32,7 @@ export async function measureSnapshot(environment: BenchEnvironment, options: Be
   };
   const size = { timesheets, photos: BUILDERS, visits: BUILDERS };
   const { builderId } = await loadGrowthData(environment.urls.au1, size, PERIOD);
-  const service = await environment.startService();
+  const service = await environment.startService(readStartOptions());
   const token = environment.signRegionalTokens('cli_bench', SCOPES).au1;
   let received = 0;
   const call = async (path: string, body?: object) => {
