@@ -27,11 +27,7 @@ const TYPES: [pattern: RegExp, type: Omit<ColumnType, 'json'> & Partial<ColumnTy
   [/^(text|varchar|character varying)(\(\d+\))?$/, { sql: 'text', fallback: types.text, encode: toCopyText }],
   [
     /^text\[\]$/,
-    {
-      sql: 'text[]',
-      fallback: types.list(types.text),
-      encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
-    },
+    { sql: 'text[]', fallback: types.list(types.text), encode: (value: string[]) => toCopyText(toArrayLiteral(value)) },
   ],
   [/^boolean$/, { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') }],
   [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String }],

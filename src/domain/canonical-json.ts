@@ -19,9 +19,17 @@ export function canonicalJson(value: unknown): string {
  * @param margin free bytes on either side.
  */
 export function canonicalJsonBytes(value: unknown, margin = 0): { buffer: ArrayBuffer; start: number; end: number } {
-  const writer = new Utf8Writer(margin);
-  writeValue(value, (part) => writer.write(part));
-  return writer.finish(margin);
+  const chunks = [Buffer.alloc(margin)];
+  let text = '';
+  // A surrogate pair is in one of the texts.
+  writeValue(value, (part) => {
+    text += part;
+    if (text.length < CHUNK_LENGTH) return;
+    chunks.push(Buffer.from(text));
+    text = '';
+  });
+  const { buffer, byteOffset, length } = Buffer.concat([...chunks, Buffer.from(text), Buffer.alloc(margin)]);
+  return { buffer: buffer as ArrayBuffer, start: byteOffset + margin, end: byteOffset + length - margin };
 }
 
 function writeValue(value: unknown, write: (text: string) => void): void {
@@ -52,39 +60,6 @@ function writeValue(value: unknown, write: (text: string) => void): void {
 
 /** Characters that are encoded at once: encoding each name separately would take far longer. */
 const CHUNK_LENGTH = 16_384;
-
-/** Encodes text in chunks. Callers never split a surrogate pair between two writes. */
-class Utf8Writer {
-  #bytes: Buffer;
-  #length: number;
-  #text = '';
-
-  constructor(start: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(start + 4 * CHUNK_LENGTH);
-    this.#length = start;
-  }
-
-  write(text: string): void {
-    this.#text += text;
-    if (this.#text.length >= CHUNK_LENGTH) this.#flush(0);
-  }
-
-  finish(margin: number): { buffer: ArrayBuffer; start: number; end: number } {
-    this.#flush(margin);
-    return { buffer: this.#bytes.buffer as ArrayBuffer, start: margin, end: this.#length };
-  }
-
-  #flush(margin: number): void {
-    const needed = this.#length + 3 * this.#text.length + margin;
-    if (needed > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
-      this.#bytes.copy(larger, 0, 0, this.#length);
-      this.#bytes = larger;
-    }
-    this.#length += this.#bytes.write(this.#text, this.#length);
-    this.#text = '';
-  }
-}
 
 const NOTHING_TO_ESCAPE = /^[ !#-[\]-~]*$/;
 

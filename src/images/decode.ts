@@ -34,11 +34,7 @@ export function decodeImage(path: string, header: ImageHeader): Promise<Metadata
 }
 
 /** Options with which files are opened; of an animation, the first frame. */
-export const DECODE_OPTIONS: SharpOptions = {
-  failOn: 'truncated',
-  sequentialRead: true,
-  limitInputPixels: MAX_PIXELS,
-};
+export const DECODE_OPTIONS: SharpOptions = { failOn: 'truncated', sequentialRead: true, limitInputPixels: MAX_PIXELS };
 
 async function decode(path: string, header: ImageHeader): Promise<Metadata> {
   const options: SharpOptions = { ...DECODE_OPTIONS, pages: -1 };

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { toSnakeCase } from '../../entities/columns.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
 import type { Operation } from '../../schema/route-table.ts';
@@ -84,8 +85,6 @@ function describeTool(openApi: OpenApiDocument, { operationId, field, path, meth
     },
   };
 }
-
-const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function toInputSchema(
   { components }: OpenApiDocument,

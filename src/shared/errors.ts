@@ -158,9 +158,7 @@ export const forbidden = (message: string) => new ApiError('FORBIDDEN', message)
 export const notFound = (what: string) => new ApiError('NOT_FOUND', `${what} not found.`);
 
 export const methodNotAllowed = (allow: string[]) =>
-  new ApiError('METHOD_NOT_ALLOWED', `This path allows ${allow.join(', ')}.`, {
-    headers: { Allow: allow.join(', ') },
-  });
+  new ApiError('METHOD_NOT_ALLOWED', `This path allows ${allow.join(', ')}.`, { headers: { Allow: allow.join(', ') } });
 
 export const conflict = (code: string, message: string, rule?: string) => new ApiError(code, message, { rule });
 
@@ -203,7 +201,4 @@ export const internalError = (cause: unknown) =>
   new ApiError('INTERNAL', 'Something went wrong on our side.', { cause });
 
 export const unavailable = (cause: unknown) =>
-  new ApiError('UNAVAILABLE', 'The service cannot answer now; try again.', {
-    cause,
-    headers: { 'Retry-After': '1' },
-  });
+  new ApiError('UNAVAILABLE', 'The service cannot answer now; try again.', { cause, headers: { 'Retry-After': '1' } });

@@ -59,6 +59,14 @@ export class Storage {
     return this.signer.sign({ method: 'GET', region, key, contentType, fileName, shareKey }, SIGNED_URL_SECONDS);
   }
 
+  /** Deletes the objects of a folder, and returns how many there were. @param folder ends in a slash. */
+  async removeFolder(folder: string): Promise<number> {
+    const keys: string[] = [];
+    for await (const { key } of this.byteStore.list(folder)) keys.push(key);
+    await this.byteStore.remove(keys);
+    return keys.length;
+  }
+
   /** Runs the work with the object as a file that exists until the work ends. Returns null when there is no such object. */
   async withFile<T>(key: string, work: (path: string, size: number) => Promise<T>): Promise<T | null> {
     const found = await this.byteStore.stat(key);

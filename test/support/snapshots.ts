@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
-import { removeFolder } from '../../src/domain/snapshots/end-snapshots.ts';
 import { endAndRemove, startSnapshots, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { createListReader } from '../../src/rest/list-reader.ts';
@@ -27,7 +26,7 @@ export async function createSnapshotWriter(
 /** Deletes all snapshots and their files. */
 export async function clearSnapshots({ database, storage }: SnapshotWriter): Promise<void> {
   await database.fork().execute('delete from snapshot');
-  await removeFolder(storage, 'snapshots/');
+  await storage.removeFolder('snapshots/');
 }
 
 /** Lets a writer do all that is due now. */

@@ -48,19 +48,17 @@ export function addGateCommands(program: CommandGroup): void {
 /** Returns the credentials of the options, or of the demo. */
 async function readCredentials({ env, stdin }: CliIo, { client, builder }: CommandOptions) {
   const { baseUrl, dataDir } = loadConfig(env);
-  const connection = { baseUrl, scopes: ['write:sign_on_events'] };
+  const connect = (clientId: string, clientSecret: string) => {
+    return { baseUrl, scopes: ['write:sign_on_events'], clientId, clientSecret };
+  };
   if (client !== undefined) {
     if (builder === undefined) throw CliError.forOption('--builder', 'is required with --client');
-    return {
-      builderId: builder,
-      connection: { ...connection, clientId: client, clientSecret: (await text(stdin)).trim() },
-    };
+    return { builderId: builder, connection: connect(client, (await text(stdin)).trim()) };
   }
   const file = await readFile(join(dataDir, 'demo.json'), 'utf8').catch(() => {
     throw CliError.forOption('--client', 'is required where there is no demo');
   });
   const { clients, attendance } = JSON.parse(file) as DemoFile;
   const { clientId, clientSecret } = clients.find(({ name }) => name === 'A')!;
-  const builderId: string = builder ?? attendance?.builderId;
-  return { builderId, connection: { ...connection, clientId, clientSecret: clientSecret! } };
+  return { builderId: builder ?? attendance!.builderId, connection: connect(clientId, clientSecret!) };
 }

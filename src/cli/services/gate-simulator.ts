@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createClient } from '../../../sdk/src/client.ts';
 import { createFileStore } from '../../../sdk/src/gate/file-store.ts';
 import { type GateEvent, GateQueue } from '../../../sdk/src/gate/queue.ts';
+import { DAY, MINUTE } from '../../demo/local-calendar.ts';
 import { Random } from '../../demo/random.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -23,9 +24,6 @@ export interface SimulationOptions {
   folder: string;
   log(line: string): void;
 }
-
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 /**
  * Plays gates in the days before now: workers come in the morning and leave in the afternoon, by any of the gates. Then compares what the gates

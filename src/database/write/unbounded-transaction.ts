@@ -12,10 +12,7 @@ export async function runUnboundedTransaction<T>(
   { url }: Pick<Database, 'url'>,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
-  const orm = createOrm(url, {
-    driverOptions: toPoolConfig(DIRECT_SETTINGS),
-    pool: { min: 0, max: 1 },
-  });
+  const orm = createOrm(url, { driverOptions: toPoolConfig(DIRECT_SETTINGS), pool: { min: 0, max: 1 } });
   try {
     return await retryTransaction(() => orm.em.fork().transactional(work));
   } finally {

@@ -3,7 +3,6 @@ import { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import { parseId, requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
@@ -24,7 +23,7 @@ interface CloseVisitRequest {
 export async function closeVisit(context: ChangeContext, request: CloseVisitRequest) {
   const by = requireSingleLine('by', request.by);
   const reason = request.reason === undefined ? null : requireSingleLine('reason', request.reason, 500);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const visit = await lockVisit(context, em, request.visitId);
     if (visit.archivedAt !== null)
       throw new InvalidInputError('visitId', `${visit.id} was archived at ${visit.archivedAt}`);
@@ -38,9 +37,9 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
     }
     if (changed) {
       const before = { closedAt: visit.closedAt, closedBy: visit.closedBy };
-      Object.assign(visit, { closedAt: parseClosingTime(visit, request.at, now), closedBy: by });
-      Object.assign(visit, { closingReason: reason, updatedAt: now });
-      await recordVisit(context, em, now, 'visit.closed', visit, before);
+      const closedAt = parseClosingTime(visit, request.at, now);
+      Object.assign(visit, { closedAt, closedBy: by, closingReason: reason, updatedAt: now });
+      await record({ ...toSubject(visit), action: 'visit.closed', before, after: visit });
     }
     return { ...toVisitSummary(visit), changed };
   });
@@ -51,15 +50,14 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
  * as it is; with `expectedUpdatedAt` this is `EDIT_CONFLICT`.
  */
 export async function archiveVisit(context: ChangeContext, visitId: string) {
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const visit = await lockVisit(context, em, visitId);
     const changed = visit.archivedAt === null;
     if (!changed && context.expectedUpdatedAt !== undefined)
       throw editConflict(`It was archived at ${visit.archivedAt}.`);
     if (changed) {
-      const before = { archivedAt: visit.archivedAt };
       Object.assign(visit, { archivedAt: now, updatedAt: now });
-      await recordVisit(context, em, now, 'visit.archived', visit, before);
+      await record({ ...toSubject(visit), action: 'visit.archived', before: { archivedAt: null }, after: visit });
     }
     return { ...toVisitSummary(visit), changed };
   });
@@ -82,34 +80,10 @@ function parseClosingTime({ signedOnAt }: SignOnVisit, at: string | undefined, n
   return instant;
 }
 
-function toVisitSummary({
-  id,
-  workerId,
-  projectId,
-  signedOnAt,
-  signedOffAt,
-  closedAt,
-  closedBy,
-  archivedAt,
-}: SignOnVisit) {
+function toVisitSummary(visit: SignOnVisit) {
+  const { id, workerId, projectId, signedOnAt, signedOffAt, closedAt, closedBy, archivedAt } = visit;
   return { visitId: id, workerId, projectId, signedOnAt, signedOffAt, closedAt, closedBy, archivedAt };
 }
 
-const recordVisit = (
-  context: ChangeContext,
-  em: EntityManager,
-  at: string,
-  action: 'visit.closed' | 'visit.archived',
-  visit: SignOnVisit,
-  before: object,
-) =>
-  recordAudit(em, {
-    ...context.source,
-    at,
-    action,
-    objectId: visit.id,
-    builderId: visit.builderId,
-    personId: visit.workerId,
-    before,
-    after: visit,
-  });
+/** Returns what the audit log records a change of the visit about. */
+const toSubject = ({ id, builderId, workerId }: SignOnVisit) => ({ objectId: id, builderId, personId: workerId });

@@ -4,7 +4,6 @@ import { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
 import type { ConflictResolution } from '../../../schema/enums.ts';
 import { requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
@@ -24,7 +23,7 @@ interface ConflictDecision {
  */
 export async function resolveConflict(context: ChangeContext, { id, resolution, by, ...decision }: ConflictDecision) {
   const reason = requireSingleLine('reason', decision.reason, 500);
-  return inTransaction(context, async (em, now) => {
+  return inTransaction(context, async (em, now, record) => {
     const conflict = await lockRow(em, SignOnConflict, { id });
     if (!conflict) throw new InvalidInputError('id', `there is no conflict ${id} in ${context.database.region}`);
     if (conflict.resolvedAt !== null) {
@@ -35,7 +34,7 @@ export async function resolveConflict(context: ChangeContext, { id, resolution, 
       );
     }
     const { builderId, workerId } = conflict;
-    const shared = { ...context.source, at: now, builderId, personId: workerId };
+    const subject = { builderId, personId: workerId };
     const recorded = await lockVisitOf(em, conflict);
     if (recorded) await requireSeen(context, em, recorded);
     if (resolution === 'USE_EVENT_TIME') {
@@ -43,12 +42,12 @@ export async function resolveConflict(context: ChangeContext, { id, resolution, 
       const before = { closedAt: visit.closedAt };
       const after = { closedAt: conflict.occurredAt, closingReason: reason };
       Object.assign(visit, after, { closedBy: by, updatedAt: now });
-      await recordAudit(em, { ...shared, action: 'visit.closed', objectId: visit.id, before, after });
+      await record({ ...subject, action: 'visit.closed', objectId: visit.id, before, after });
     }
     const after = { resolution, resolutionReason: reason };
     // `updatedAt` remains the time of the last repetition.
     Object.assign(conflict, after, { resolvedBy: by, resolvedAt: now });
-    await recordAudit(em, { ...shared, action: 'conflict.resolved', objectId: String(id), before: {}, after });
+    await record({ ...subject, action: 'conflict.resolved', objectId: String(id), before: {}, after });
   });
 }
 

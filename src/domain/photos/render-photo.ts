@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionSize } from '../../../schema/enums.ts';
@@ -64,23 +65,12 @@ export async function ensureRenditions(
   signal?.throwIfAborted();
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
   const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
+  const rejectAtEnd = once(ended, 'abort').then(() => Promise.reject(ended.reason));
   try {
-    return await waitFor(renderOrWait(context, photo, ended), ended);
+    return await Promise.race([renderOrWait(context, photo, ended), rejectAtEnd]);
   } catch (error) {
     if (deadline.aborted) throw unavailable(new Error(`The renditions of ${photo.id} are not ready.`));
     throw error;
-  }
-}
-
-async function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

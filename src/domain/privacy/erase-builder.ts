@@ -9,7 +9,6 @@ import type { Database } from '../../database/database.ts';
 import { getErrorCode } from '../../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { DAY_MS } from '../../shared/clock.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -24,7 +23,7 @@ const BATCH_ROWS = 5_000;
 /** Attempts to delete a builder for which requests still write records, one second apart: a revocation needs up to one second. */
 const ATTEMPTS = 5;
 const FOREIGN_KEY_VIOLATION = '23503';
-/** Folders of the storage whose objects are below the id of their builder. */
+/** Folders of the storage whose objects are below the id of their builder. The sweep deletes others to which no row refers any longer. */
 const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents', 'snapshots'];
 
 /**
@@ -130,7 +129,8 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   await storeErasure(context.storage, erasure);
   for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');
   const rows = await deleteRecords(context, builderId);
-  const storedFiles = await deleteObjects(context.storage, builderId);
+  let storedFiles = 0;
+  for (const folder of FOLDERS) storedFiles += await context.storage.removeFolder(`${folder}/${builderId}/`);
   await inTransaction(context, async (em, now, record) => {
     await em.nativeUpdate(Erasure, { id: erasure.id }, { completedAt: now });
     await record({ action: 'builder.erased', objectId: builderId, builderId, after: { rows, storedFiles } });
@@ -236,16 +236,4 @@ async function deleteRows(
     // A row that another transaction has replaced meanwhile was found, and is deleted by the next statement.
     if (rows[0]!.found === 0) return total;
   }
-}
-
-/** Deletes the objects below the builder's id. The sweep deletes others to which no row refers any longer. */
-async function deleteObjects({ byteStore }: Storage, builderId: string): Promise<number> {
-  let deleted = 0;
-  for (const folder of FOLDERS) {
-    const keys: string[] = [];
-    for await (const { key } of byteStore.list(`${folder}/${builderId}/`)) keys.push(key);
-    await byteStore.remove(keys);
-    deleted += keys.length;
-  }
-  return deleted;
 }

@@ -45,7 +45,7 @@ export async function removeEndedFiles(database: Database, storage: Storage, id?
   const em = database.fork();
   const where = { hasFiles: true, status: { $in: ['FAILED', 'EXPIRED'] }, ...(id && { id }) } as const;
   for (const ended of await em.find(Snapshot, where, { fields: ['id', 'builderId'] })) {
-    await removeFolder(storage, toFolder(ended));
+    await storage.removeFolder(toFolder(ended));
     await em.nativeUpdate(Snapshot, { id: ended.id }, { hasFiles: false });
   }
 }
@@ -53,9 +53,3 @@ export async function removeEndedFiles(database: Database, storage: Storage, id?
 /** Folder of the files of a snapshot, below that of its builder, and of one attempt to write it. */
 export const toFolder = ({ id, builderId }: Pick<Snapshot, 'id' | 'builderId'>, attempt?: number) =>
   `snapshots/${builderId}/${id}/${attempt === undefined ? '' : `${attempt}/`}`;
-
-export async function removeFolder({ byteStore }: Storage, folder: string): Promise<void> {
-  const keys: string[] = [];
-  for await (const { key } of byteStore.list(folder)) keys.push(key);
-  await byteStore.remove(keys);
-}

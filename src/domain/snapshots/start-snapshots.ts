@@ -3,7 +3,7 @@ import { REGIONS } from '../../shared/regions.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { repeatTask, type TaskLog } from '../repeated-task.ts';
-import { endSnapshots, removeEndedFiles, removeFolder, toFolder } from './end-snapshots.ts';
+import { endSnapshots, removeEndedFiles, toFolder } from './end-snapshots.ts';
 import { ClaimLost, claimSnapshot, saveProgress } from './snapshot-claims.ts';
 import { type SnapshotWriter, writeSnapshot } from './write-snapshot.ts';
 
@@ -47,7 +47,7 @@ export async function writeNextSnapshot(writer: SnapshotWriter): Promise<boolean
     await writeSnapshot(writer, snapshot);
   } catch (error) {
     // Who ended it has removed the files that were there then.
-    if (error instanceof ClaimLost) await removeFolder(storage, toFolder(snapshot, snapshot.attempts));
+    if (error instanceof ClaimLost) await storage.removeFolder(toFolder(snapshot, snapshot.attempts));
     else if (signal.aborted)
       await saveProgress(database, snapshot, { status: 'PENDING', attempts: snapshot.attempts - 1 });
     else if (error instanceof SizeLimitError) {

@@ -186,12 +186,7 @@ export const deleteEndpoint = (context: WebhookChangeContext, key: EndpointKey):
     const endpoint = await lockEndpoint(context, em, key);
     endpoint.deletedAt = now;
     const { id: objectId, integratorId } = endpoint;
-    await record({
-      action: 'webhook_endpoint.deleted',
-      objectId,
-      integratorId,
-      before: toAuditedEndpoint(endpoint),
-    });
+    await record({ action: 'webhook_endpoint.deleted', objectId, integratorId, before: toAuditedEndpoint(endpoint) });
     return toShownEndpoint(em, endpoint);
   });
 

@@ -14,10 +14,7 @@ export const createWebhookTools = (
   { production }: { production: boolean },
   tokenKeys: readonly string[],
   network?: Network,
-): WebhookTools => ({
-  secrets: new SecretBox(tokenKeys),
-  receivers: new ReceiverClient({ production, network }),
-});
+): WebhookTools => ({ secrets: new SecretBox(tokenKeys), receivers: new ReceiverClient({ production, network }) });
 
 /** Context of a change of a webhook endpoint, from a request, a command or the console. */
 export interface WebhookChangeContext extends ChangeContext {
