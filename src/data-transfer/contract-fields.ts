@@ -43,9 +43,8 @@ export function createObjectType(type: Class): types.FieldType {
   return types.object(Object.fromEntries(members));
 }
 
-function listed(fieldType: types.FieldType, depth: number): types.FieldType {
-  return depth === 0 ? fieldType : types.list(listed(fieldType, depth - 1));
-}
+const listed = (fieldType: types.FieldType, depth: number): types.FieldType =>
+  depth === 0 ? fieldType : types.list(listed(fieldType, depth - 1));
 
 function toFieldType(type: unknown): types.FieldType {
   const { enums, unions } = getMetadataStorage();

@@ -22,28 +22,24 @@ export interface FieldType {
 const MAX_ID_LENGTH = 200;
 
 /** Creates a type that is valid if one condition holds. */
-function createSimpleType(label: string, message: string, holds: (value: unknown) => boolean): FieldType {
-  return {
-    label,
-    read(value, path, report) {
-      if (!holds(value)) report(path, message);
-      return value;
-    },
-  };
-}
+const createSimpleType = (label: string, message: string, holds: (value: unknown) => boolean): FieldType => ({
+  label,
+  read(value, path, report) {
+    if (!holds(value)) report(path, message);
+    return value;
+  },
+});
 
 /** Creates a type of text that meets a condition. */
-export function createTextType(label: string, message: string, holds: (value: string) => boolean): FieldType {
-  return {
-    label,
-    read(value, path, report) {
-      if (typeof value !== 'string') report(path, 'must be a string');
-      else if (!isCleanText(value)) report(path, UNCLEAN);
-      else if (!holds(value)) report(path, message);
-      return value;
-    },
-  };
-}
+export const createTextType = (label: string, message: string, holds: (value: string) => boolean): FieldType => ({
+  label,
+  read(value, path, report) {
+    if (typeof value !== 'string') report(path, 'must be a string');
+    else if (!isCleanText(value)) report(path, UNCLEAN);
+    else if (!holds(value)) report(path, message);
+    return value;
+  },
+});
 
 export const text = createTextType('text', '', () => true);
 /** Returns a condition: whether commands accept a text, which is in lower case. */
@@ -129,16 +125,14 @@ export const timestamp: FieldType = {
   },
 };
 
-export function list(of: FieldType): FieldType {
-  return {
-    label: `list of ${of.label}`,
-    read(value, path, report) {
-      if (Array.isArray(value)) return value.map((item, index) => of.read(item, `${path}[${index}]`, report));
-      report(path, 'must be a list');
-      return value;
-    },
-  };
-}
+export const list = (of: FieldType): FieldType => ({
+  label: `list of ${of.label}`,
+  read(value, path, report) {
+    if (Array.isArray(value)) return value.map((item, index) => of.read(item, `${path}[${index}]`, report));
+    report(path, 'must be a list');
+    return value;
+  },
+});
 
 interface Member {
   fieldType: FieldType;

@@ -223,8 +223,8 @@ export function isOwnKey(key: string, folder: string, { builderId, id }: Record<
 }
 
 /** Returns the file definitions with a check that the files which rows refer to are stored. */
-export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefinition[] {
-  return fileDefinitions.map((definition) => {
+export const requireStoredFiles = (hasFile: (key: string) => boolean): FileDefinition[] =>
+  fileDefinitions.map((definition) => {
     const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
       const owner = definition.id === 'builder' || definition.id === 'user' ? 'its own id' : 'the id of its builder';
       const message = `must name a file under files/${folder}/, in the folder of ${owner}, or one of the storage there`;
@@ -232,4 +232,3 @@ export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefin
     });
     return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };
   });
-}

@@ -117,10 +117,11 @@ function joinParent(mapping: FileMapping, { column, parent }: Reference, index: 
 const toProblemCase = (field: string | null, message: string) =>
   `(${field === null ? 'null' : escapeLiteral(field)}, ${message})`;
 
-function toProblemsSql(from: string, cases: string[]): string {
-  return `${INTO_PROBLEMS} select __line, v.field, v.message from ${from}
+const toProblemsSql = (
+  from: string,
+  cases: string[],
+): string => `${INTO_PROBLEMS} select __line, v.field, v.message from ${from}
     cross join lateral (values ${cases.join(', ')}) v(field, message) where v.message is not null`;
-}
 
 const toMissingMessage = (id: string, file: string) =>
   `coalesce((select format('%s was rejected (%s line %s)', r.id, r.file, r.line) from import_rejected r

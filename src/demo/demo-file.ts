@@ -50,13 +50,11 @@ export function createDemoFile(regions: readonly RegionId[], baseUrl: string, ke
 }
 
 /** Returns the accounts of one region. */
-export function selectAccounts({ clients, users, staff }: DemoFile, region: RegionId) {
-  return {
-    clients: clients.filter(({ regionId }) => regionId === region),
-    users: users.filter(({ regionId }) => regionId === region),
-    staff: staff.filter(({ regionIds }) => regionIds.includes(region)),
-  };
-}
+export const selectAccounts = ({ clients, users, staff }: DemoFile, region: RegionId) => ({
+  clients: clients.filter(({ regionId }) => regionId === region),
+  users: users.filter(({ regionId }) => regionId === region),
+  staff: staff.filter(({ regionIds }) => regionIds.includes(region)),
+});
 
 /** Writes `demo.json` atomically, readable by its owner only, unless it has this content. */
 export async function writeDemoFile(path: string, file: DemoFile): Promise<void> {

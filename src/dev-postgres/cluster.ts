@@ -92,9 +92,7 @@ export async function openCluster(options: ClusterOptions, role: OwnerRole = 'se
       continue;
     }
     if (owner?.role === 'service') {
-      if (role === 'service') {
-        throw new ClusterError(`The data folder ${folder} is in use by process ${owner.pid}.`);
-      }
+      if (role === 'service') throw new ClusterError(`The data folder ${folder} is in use by process ${owner.pid}.`);
       const server = await findRunningServer(folder);
       const password = server && (await readClusterPassword(folder));
       if (server && password && (await isAccepting(server.port, password))) {

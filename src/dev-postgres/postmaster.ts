@@ -62,9 +62,8 @@ const SUPERVISOR_SCRIPT = `exec 3<&0
 { read -r _; kill -INT $server; } <&3 & reader=$!
 wait $server; code=$?; kill $reader; exit $code`;
 
-export function toConnectionUrl(port: number, password: string, database: string): string {
-  return `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
-}
+export const toConnectionUrl = (port: number, password: string, database: string): string =>
+  `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 
 /**
  * Returns the server process of the folder, whether or not it accepts connections. Rejects while this process or the system has no file
@@ -254,9 +253,7 @@ function toSetprivOptions(uid: number, gid: number): string[] {
 }
 
 /** Returns the last line that is not empty. */
-export function findLastLine(text: string): string | undefined {
-  return text.trim().split('\n').at(-1)?.trim() || undefined;
-}
+export const findLastLine = (text: string): string | undefined => text.trim().split('\n').at(-1)?.trim() || undefined;
 
 /** Age of a pid file that a server which starts has written completely. */
 const WRITTEN_MS = 1_000;
@@ -278,8 +275,8 @@ async function openLog(folder: string): Promise<FileHandle> {
   return log;
 }
 
-function findFreePort(): Promise<number> {
-  return new Promise((done, fail) => {
+const findFreePort = (): Promise<number> =>
+  new Promise((done, fail) => {
     const server = createServer();
     server.on('error', (error) => fail(new ClusterError(`No port is free for PostgreSQL: ${error.message}`)));
     server.listen(0, '127.0.0.1', () => {
@@ -287,4 +284,3 @@ function findFreePort(): Promise<number> {
       server.close(() => done(port));
     });
   });
-}

@@ -48,9 +48,8 @@ export async function insertUnique<T extends object>(
 }
 
 /** Selects a row FOR UPDATE, so that concurrent changes of it run one after the other; null if there is none. */
-export function lockRow<T extends object>(em: EntityManager, entity: EntityClass<T>, where: FilterQuery<NoInfer<T>>) {
-  return em.findOne(entity, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
-}
+export const lockRow = <T extends object>(em: EntityManager, entity: EntityClass<T>, where: FilterQuery<NoInfer<T>>) =>
+  em.findOne(entity, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 
 /** Returns the row with the id. Throws `InvalidInputError` for an id of another kind, and if the region has none. */
 export async function requireRow<T extends { id: string }>(

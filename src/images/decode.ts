@@ -29,9 +29,8 @@ export const SMALL_PIXELS = 16_000_000;
 export const decodeCounts = new DurationCounts(10);
 
 /** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`; after 30 seconds sharp is to stop. */
-export function decodeImage(path: string, header: ImageHeader): Promise<Metadata> {
-  return decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () => decode(path, header));
-}
+export const decodeImage = (path: string, header: ImageHeader): Promise<Metadata> =>
+  decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () => decode(path, header));
 
 /** Options with which files are opened; of an animation, the first frame. */
 export const DECODE_OPTIONS: SharpOptions = { failOn: 'truncated', sequentialRead: true, limitInputPixels: MAX_PIXELS };

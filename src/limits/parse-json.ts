@@ -14,9 +14,8 @@ const CLOSE_BRACKET = 93;
 const CLOSE_BRACE = 125;
 
 /** Returns the value of valid JSON, parsed in pieces between which the event loop serves other requests. */
-export async function parseJsonInSlices(text: string): Promise<unknown> {
-  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text).parse(0, text.length);
-}
+export const parseJsonInSlices = async (text: string): Promise<unknown> =>
+  text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text).parse(0, text.length);
 
 class SlicedParser {
   readonly #text: string;

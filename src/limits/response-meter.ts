@@ -122,9 +122,7 @@ function jsonSize(value: unknown, sizeOfText: (text: string) => number): number 
   let size = 2;
   if (Array.isArray(value)) for (const item of value) size += jsonSize(item, sizeOfText) + 1;
   else {
-    for (const name in value) {
-      size += name.length + 4 + jsonSize((value as Record<string, unknown>)[name], sizeOfText);
-    }
+    for (const name in value) size += name.length + 4 + jsonSize((value as Record<string, unknown>)[name], sizeOfText);
   }
   return size;
 }

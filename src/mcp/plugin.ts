@@ -109,6 +109,5 @@ function toAuthInfo({ context, headers }: FastifyRequest) {
 }
 
 /** Returns the request for the library, whose body has been parsed. */
-function toWebRequest({ headers }: FastifyRequest, baseUrl: string): Request {
-  return new Request(`${baseUrl}${MCP_PATH}`, { method: 'POST', headers: headers as Record<string, string> });
-}
+const toWebRequest = ({ headers }: FastifyRequest, baseUrl: string): Request =>
+  new Request(`${baseUrl}${MCP_PATH}`, { method: 'POST', headers: headers as Record<string, string> });

@@ -107,9 +107,8 @@ function toInputSchema(
 }
 
 /** Returns the component that a schema refers to, else the schema. */
-function resolve({ schemas }: OpenApiDocument['components'], schema: JsonSchema): JsonSchema {
-  return typeof schema.$ref === 'string' ? schemas[schema.$ref.split('/').at(-1)!]! : schema;
-}
+const resolve = ({ schemas }: OpenApiDocument['components'], schema: JsonSchema): JsonSchema =>
+  typeof schema.$ref === 'string' ? schemas[schema.$ref.split('/').at(-1)!]! : schema;
 
 const COMPONENT = /"#\/components\/schemas\/(\w+)"/g;
 

@@ -30,14 +30,12 @@ export function setTracing(recorder: Tracing | null): void {
 }
 
 /** Runs the work in a span of the current trace; without tracing it runs the work alone. */
-export function traced<T>(
+export const traced = <T>(
   name: string,
   attributes: SpanAttributes,
   work: () => Promise<T>,
   parents?: readonly TraceContext[],
-): Promise<T> {
-  return tracing ? tracing.run(name, attributes, work, parents) : work();
-}
+): Promise<T> => (tracing ? tracing.run(name, attributes, work, parents) : work());
 
 /** Returns the headers that continue the trace in another service; none without tracing. */
 export const traceHeaders = (): Record<string, string> => tracing?.headers() ?? {};

@@ -32,14 +32,12 @@ export type ObjectFolder = 'photos' | 'logos' | 'pictures' | 'documents';
 export const createUploadKey = (builderId: string): string => `uploads/${builderId}/${randomBytes(18).toString('hex')}`;
 
 /** Returns a new random key for checked bytes. No upload URL is ever signed for it. */
-export function createObjectKey(kind: ObjectFolder, owner: string, contentType: string): string {
-  return `${kind}/${owner}/${randomBytes(18).toString('hex')}.${toExtension(contentType)}`;
-}
+export const createObjectKey = (kind: ObjectFolder, owner: string, contentType: string): string =>
+  `${kind}/${owner}/${randomBytes(18).toString('hex')}.${toExtension(contentType)}`;
 
 const toExtension = (contentType: string) =>
   Object.keys(CONTENT_TYPES).find((extension) => CONTENT_TYPES[extension] === contentType) ?? 'bin';
 
 /** Returns the content type of an object by the extension of its key. */
-export function toContentType(key: string): string {
-  return CONTENT_TYPES[/\.([a-z]+)$/.exec(key)?.[1] ?? ''] ?? 'application/octet-stream';
-}
+export const toContentType = (key: string): string =>
+  CONTENT_TYPES[/\.([a-z]+)$/.exec(key)?.[1] ?? ''] ?? 'application/octet-stream';

@@ -157,9 +157,8 @@ async function sendToStore<T>(sent: Promise<T>): Promise<T> {
 }
 
 /** Whether the source is no longer the version to copy. */
-function isPreconditionFailure(error: unknown): boolean {
-  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
-}
+const isPreconditionFailure = (error: unknown): boolean =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
 
 /** Returns the store's response, or null where there is no such object. */
 const nullIfMissing = <T>(sent: Promise<T>): Promise<T | null> =>

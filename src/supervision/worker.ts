@@ -22,11 +22,10 @@ export function handleSupervisorMessages({ drain, stop }: SupervisorHandlers): v
 }
 
 /** Reports why this worker cannot start or stop. Resolves when the message is sent. */
-export function reportFailure(reason: string): Promise<void> {
-  return new Promise((sent) => {
+export const reportFailure = (reason: string): Promise<void> =>
+  new Promise((sent) => {
     sendToSupervisor({ type: 'failure', reason }, () => sent());
   });
-}
 
 function sendToSupervisor(message: WorkerMessage, sent: () => void = () => undefined): void {
   process.send!(message, undefined, undefined, sent);

@@ -83,9 +83,8 @@ export class Loaders {
 }
 
 /** Returns '' fast for the common windows. */
-function toCursorText({ cursor, updatedSince, order }: PageWindow): string {
-  return cursor == null && updatedSince == null && order == null ? '' : JSON.stringify([cursor, updatedSince, order]);
-}
+const toCursorText = ({ cursor, updatedSince, order }: PageWindow): string =>
+  cursor == null && updatedSince == null && order == null ? '' : JSON.stringify([cursor, updatedSince, order]);
 
 /** Returns '' fast for the common edges without filters. */
 function toKeyText(where: object): string {

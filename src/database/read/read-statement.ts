@@ -203,9 +203,7 @@ function bindParameters(sql: string): { text: string; names: string[] } {
 const MAX_NAME = 63;
 
 /** Returns eight characters that identify a text in the names of statements. */
-export function shortDigest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
-}
+export const shortDigest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);
 
 function toStatementName(name: string): string {
   if (name.length <= MAX_NAME) return name;

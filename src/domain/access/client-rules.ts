@@ -19,9 +19,11 @@ export interface NewClient {
 }
 
 /** Returns the properties of a client after all rules were checked; throws `InvalidInputError`. OAU-1, OAU-4, ACC-9, ACC-16. */
-export function validateClient(request: NewClient) {
-  return { ...validateOwner(request), ...validateFlow(request), ...validateScopes(request) };
-}
+export const validateClient = (request: NewClient) => ({
+  ...validateOwner(request),
+  ...validateFlow(request),
+  ...validateScopes(request),
+});
 
 function validateOwner({ integratorId, internal, name, type }: NewClient) {
   if (internal && integratorId !== undefined)

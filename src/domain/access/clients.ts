@@ -77,8 +77,8 @@ export const disableClient = (context: ChangeContext, id: string) => setClientEn
 /** Enables a disabled client again. */
 export const enableClient = (context: ChangeContext, id: string) => setClientEnabled(context, id, true);
 
-async function setClientEnabled(context: ChangeContext, id: string, enabled: boolean) {
-  return inTransaction(context, async (em, now, record) => {
+const setClientEnabled = (context: ChangeContext, id: string, enabled: boolean) =>
+  inTransaction(context, async (em, now, record) => {
     const client = await lockClient(context, em, id);
     const action = enabled ? 'client.enabled' : 'client.disabled';
     const after = { disabledAt: enabled ? null : (client.disabledAt ?? now) };
@@ -86,7 +86,6 @@ async function setClientEnabled(context: ChangeContext, id: string, enabled: boo
     const changed = await changeRow(client, after, now, record, change);
     return { clientId: id, name: client.name, disabledAt: client.disabledAt, changed };
   });
-}
 
 const lockClient = (context: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> =>
   lockRequiredRow(context, em, OAuthClient, 'client', id);

@@ -21,8 +21,8 @@ export async function createIntegrator(context: ChangeContext, request: NewInteg
 }
 
 /** Replaces properties of an integrator; absent ones are kept. */
-export async function updateIntegrator(context: ChangeContext, id: string, update: Partial<NewIntegrator>) {
-  return inTransaction(context, async (em, now, record) => {
+export const updateIntegrator = (context: ChangeContext, id: string, update: Partial<NewIntegrator>) =>
+  inTransaction(context, async (em, now, record) => {
     const integrator = await lockRequiredRow(context, em, Integrator, 'integrator', id);
     const { name = integrator.name, deepLinkSchemes = integrator.deepLinkSchemes } = update;
     const after = validate({ name, deepLinkSchemes });
@@ -30,7 +30,6 @@ export async function updateIntegrator(context: ChangeContext, id: string, updat
     const changed = await changeRow(integrator, after, now, record, change);
     return { integratorId: id, ...after, changed };
   });
-}
 
 const validate = ({ name, deepLinkSchemes }: NewIntegrator): NewIntegrator => ({
   name: requireSingleLine('name', name),

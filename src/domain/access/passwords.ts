@@ -10,9 +10,7 @@ const DUMMY_HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repea
 const normalize = (password: string) => password.normalize('NFKC');
 
 /** Returns the argon2id hash of a password with a new salt, in PHC format. OAU-41. */
-export function hashPassword(password: string): Promise<string> {
-  return argon2.hash(normalize(password), COST);
-}
+export const hashPassword = (password: string): Promise<string> => argon2.hash(normalize(password), COST);
 
 /** Returns whether the stored hash is that of the password; false for null (no hash or no such user). */
 export async function verifyPassword(password: string, phc: string | null): Promise<boolean> {

@@ -29,8 +29,8 @@ export async function grantSiteAccess(context: ChangeContext, request: SiteAcces
 }
 
 /** Revokes a worker's access. The row is kept, so that events which a gate observed earlier are still accepted. */
-export async function revokeSiteAccess(context: ChangeContext, request: SiteAccessKey) {
-  return inTransaction(context, async (em, now, record) => {
+export const revokeSiteAccess = (context: ChangeContext, request: SiteAccessKey) =>
+  inTransaction(context, async (em, now, record) => {
     const { key, builderId } = await requireWorkerAndProject(context, em, request);
     const access = await lockRow(em, SiteAccess, key);
     if (!access) throw new InvalidInputError('workerId', `${key.workerId} was never given access to ${key.projectId}`);
@@ -38,7 +38,6 @@ export async function revokeSiteAccess(context: ChangeContext, request: SiteAcce
     const changed = await changeRow(access, { revokedAt: access.revokedAt ?? now }, now, record, change);
     return { ...key, builderId, grantedAt: access.grantedAt, revokedAt: access.revokedAt, changed };
   });
-}
 
 async function requireWorkerAndProject(
   context: ChangeContext,

@@ -82,12 +82,9 @@ export const CONFLICTS: Record<SignOnConflictCode, string> = {
 };
 
 /** Whether two payloads are equal. Compares instants, not their notation (ATT-12). */
-function isSamePayload(one: EventPayload, other: EventPayload): boolean {
-  return (
-    one.type === other.type &&
-    one.workerId === other.workerId &&
-    one.sourceSignOnEventId === other.sourceSignOnEventId &&
-    one.deviceId === other.deviceId &&
-    Date.parse(one.occurredAt) === Date.parse(other.occurredAt)
-  );
-}
+const isSamePayload = (one: EventPayload, other: EventPayload): boolean =>
+  one.type === other.type &&
+  one.workerId === other.workerId &&
+  one.sourceSignOnEventId === other.sourceSignOnEventId &&
+  one.deviceId === other.deviceId &&
+  Date.parse(one.occurredAt) === Date.parse(other.occurredAt);

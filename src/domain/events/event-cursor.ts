@@ -58,6 +58,5 @@ export function decodeEventCursor(region: RegionId, state: LogState, cursor: str
 const toKey = ({ secret }: Pick<LogState, 'secret'>) => Buffer.from(secret.replaceAll('-', ''), 'hex');
 const toEpoch = ({ epoch }: Pick<LogState, 'epoch'>) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
 
-function computeChecksum(region: RegionId, content: Buffer): Buffer {
-  return createHash('sha256').update(`events ${region} `).update(content).digest().subarray(0, CHECKSUM_BYTES);
-}
+const computeChecksum = (region: RegionId, content: Buffer): Buffer =>
+  createHash('sha256').update(`events ${region} `).update(content).digest().subarray(0, CHECKSUM_BYTES);

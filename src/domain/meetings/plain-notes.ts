@@ -97,10 +97,9 @@ function findOccurrences(text: string, part: string): number[] {
 }
 
 /** Returns the occurrences that are whole paragraphs. */
-function findParagraphs(text: string, part: string): number[] {
-  return findOccurrences(text, part).filter((at) => {
+const findParagraphs = (text: string, part: string): number[] =>
+  findOccurrences(text, part).filter((at) => {
     const end = at + part.length;
     const begins = at === 0 || text.startsWith(GAP, at - GAP.length);
     return begins && (end === text.length || text.startsWith(GAP, end));
   });
-}

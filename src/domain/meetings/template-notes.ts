@@ -62,15 +62,14 @@ function toBlocks(response: MeetingTemplateResponse): NoteBlock[] {
 const [GAP_AT_START, GAP_AT_END] = [/^\n[^\S\n]*\n/, /\n[^\S\n]*\n[^\S\n]*$/];
 
 /** Returns the text without the blocks and their separators. */
-function removeBlocks(text: string, blocks: NoteBlock[]): string {
-  return [...blocks]
+const removeBlocks = (text: string, blocks: NoteBlock[]): string =>
+  [...blocks]
     .sort((one, other) => other.start - one.start)
     .reduce((rest, { start, text: { length } }) => {
       const [before, after] = [rest.slice(0, start), rest.slice(start + length)];
       const gap = GAP_AT_END.exec(before);
       return gap ? before.slice(0, gap.index) + after : before + after.replace(GAP_AT_START, '');
     }, text);
-}
 
 function splitIntoSections(
   text: string,

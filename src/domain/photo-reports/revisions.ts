@@ -42,9 +42,7 @@ const isReplay = ({ stored, sourceRevision, fingerprint }: SyncFacts) =>
   stored!.sourceRevision === sourceRevision && stored!.fingerprint === fingerprint;
 
 /** Returns the decision for a sync. */
-export function decideSync(facts: SyncFacts): SyncDecision {
-  return DECISION_TABLE.find(([, holds]) => holds(facts))![2];
-}
+export const decideSync = (facts: SyncFacts): SyncDecision => DECISION_TABLE.find(([, holds]) => holds(facts))![2];
 
 /** Returns the decision for an archive request (PRP-1, PRP-16, PRP-17). */
 export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveFacts): ArchiveDecision {

@@ -45,14 +45,13 @@ export function updatePhoto(
 }
 
 /** Archives a gallery photo; its bytes remain stored. */
-export function archivePhoto({ clock, database }: OperationContext, target: Target): Promise<Photo> {
-  return database.transaction(async (em) => {
+export const archivePhoto = ({ clock, database }: OperationContext, target: Target): Promise<Photo> =>
+  database.transaction(async (em) => {
     const photo = await lockActivePhoto(em, target);
     photo.archivedAt = new Date(clock.now()).toISOString();
     photo.updatedAt = photo.archivedAt;
     return photo;
   });
-}
 
 /** Locks the folder for the photo. A missing photo precedes errors of the folder. */
 async function lockTargetFolder(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
@@ -66,9 +65,8 @@ async function lockTargetFolder(em: EntityManager, { builderId, photoId }: Targe
 /** Only gallery photos are writable. */
 const WRITABLE = { source: 'GALLERY', archivedAt: null } as const;
 
-function lockActivePhoto(em: EntityManager, { builderId, photoId }: Target): Promise<Photo> {
-  return requireFound(
+const lockActivePhoto = (em: EntityManager, { builderId, photoId }: Target): Promise<Photo> =>
+  requireFound(
     em.findOne(Photo, { id: photoId, builderId, ...WRITABLE }, { lockMode: LockMode.PESSIMISTIC_WRITE }),
     'Photo',
   );
-}

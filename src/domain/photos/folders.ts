@@ -115,9 +115,8 @@ function requireProjectOfParent(parent: PhotoFolder | null, projectId: string | 
 }
 
 /** Locks the folder exclusively: waits for transactions that add to it. */
-function lockActiveFolder(em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> {
-  return requireFound(
+const lockActiveFolder = (em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> =>
+  requireFound(
     em.findOne(PhotoFolder, { id: folderId, builderId, archivedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE }),
     'Photo folder',
   );
-}

@@ -126,17 +126,16 @@ function replaceWithDependents(
 }
 
 /** Returns the blocks of synced notes where they are in the replaced notes. A block that is no longer there becomes a person's text. */
-function moveBlocks(
+const moveBlocks = (
   values: Record<string, unknown>,
   changes: Record<string, unknown>,
   replace: (value: unknown) => unknown,
-): NoteBlock[] {
-  return (values.note_blocks as NoteBlock[]).flatMap((block) => {
+): NoteBlock[] =>
+  (values.note_blocks as NoteBlock[]).flatMap((block) => {
     const start = (replace((values.notes as string).slice(0, block.start)) as string).length;
     const text = replace(block.text) as string;
     return (changes.notes as string).startsWith(text, start) ? [{ ...block, start, text }] : [];
   });
-}
 
 async function updateRow(
   em: EntityManager,

@@ -16,8 +16,8 @@ export interface PersonalTable {
 }
 
 /** Returns every table, referenced tables first. */
-export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
-  return entities.map((entity) => {
+export const listPersonalTables = (metadata: MetadataStorage): PersonalTable[] =>
+  entities.map((entity) => {
     const meta = metadata.get(entity as never) as EntityMetadata;
     const persisted = (meta.props as EntityProperty[]).filter(({ persist }) => persist !== false);
     const columns = new Map(persisted.map((property) => [property.name as string, property]));
@@ -26,7 +26,6 @@ export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
     const primaryKey = columnOf(meta.primaryKeys[0]!)!;
     return { className, table, primaryKey, declaration: getPersonalData(className), columns, columnOf };
   });
-}
 
 export const quote = (name: string): string => `"${name}"`;
 

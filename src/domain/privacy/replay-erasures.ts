@@ -72,9 +72,7 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   return result;
 }
 
-async function hasErasures({ runner }: Database): Promise<boolean> {
-  return (await runner.run(SELECT_ANY, [])).length > 0;
-}
+const hasErasures = async ({ runner }: Database): Promise<boolean> => (await runner.run(SELECT_ANY, [])).length > 0;
 
 /** Runs the work in order. An erasure that fails does not prevent the others; the first error is thrown at the end. */
 async function runAll(work: readonly (() => Promise<unknown>)[]): Promise<void> {

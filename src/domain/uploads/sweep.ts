@@ -20,6 +20,9 @@ const BATCH_SIZE = 500;
 /** Advisory lock: one instance sweeps at a time. */
 const LOCK = 'builder-integration-api storage sweep';
 
+const selectUnreferenced = (row: string): string =>
+  `select k from json_array_elements_text($1::json) k where not exists (${row})`;
+
 /** Selects the keys to which no row refers, by prefix in the storage; photos have copies of uploads. SQL: it compares a list of the store. */
 const UNREFERENCED: Record<string, string> = {
   uploads: selectUnreferenced('select from upload where upload.key = k and upload.consumed_at is null'),
@@ -38,10 +41,6 @@ const UNREFERENCED: Record<string, string> = {
     'select from swms_document where document_key = k union all select from insurance where document_key = k',
   ),
 };
-
-function selectUnreferenced(row: string): string {
-  return `select k from json_array_elements_text($1::json) k where not exists (${row})`;
-}
 
 interface SweepResult {
   /** Deleted unused uploads. */

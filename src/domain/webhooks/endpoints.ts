@@ -100,9 +100,14 @@ export async function createEndpoint(
 }
 
 /** Returns the recorded properties of an endpoint. Of the URL it is the origin, because paths and queries of receivers may be secret. */
-function toAuditedEndpoint({ integratorId, clientId, url, types, builderIds, status }: WebhookEndpoint) {
-  return { integratorId, clientId, receiver: new URL(url).origin, types, builderIds, status };
-}
+const toAuditedEndpoint = ({ integratorId, clientId, url, types, builderIds, status }: WebhookEndpoint) => ({
+  integratorId,
+  clientId,
+  receiver: new URL(url).origin,
+  types,
+  builderIds,
+  status,
+});
 
 const isSame = ({ url, types, builderIds }: WebhookEndpoint, other: object) =>
   isDeepStrictEqual({ url, types, builderIds }, other);
