@@ -5,22 +5,26 @@ import { Loading, RenderFailure } from './components/states.tsx';
 import { createConsoleClients, UncachedClient } from './graphql/client.ts';
 import { Layout } from './layout/layout.tsx';
 import { useAddress } from './shared/filters.ts';
+import { loadPage } from './shared/load-page.ts';
 import { ScopeProvider } from './shared/scope.tsx';
 import { currentRegion } from './shared/session.ts';
 
-/** Pages by path, which are loaded when they are opened. */
-const ROUTES = {
-  '/today': lazy(() => import('./pages/today/today.page.tsx')),
-  '/attendance': lazy(() => import('./pages/attendance/attendance.page.tsx')),
-  '/timesheets': lazy(() => import('./pages/records/timesheets.page.tsx')),
-  '/inductions': lazy(() => import('./pages/records/inductions.page.tsx')),
-  '/insurances': lazy(() => import('./pages/records/insurances.page.tsx')),
-  '/photos': lazy(() => import('./pages/photos/photos.page.tsx')),
-  '/reports': lazy(() => import('./pages/photos/reports.page.tsx')),
-  '/integrations/*': lazy(() => import('./pages/integrations/integrations.page.tsx')),
-  '/people': lazy(() => import('./pages/people/people.page.tsx')),
-  '/audit': lazy(() => import('./pages/people/audit.page.tsx')),
+/** Modules of pages by path. */
+const MODULES = {
+  '/today': () => import('./pages/today/today.page.tsx'),
+  '/attendance': () => import('./pages/attendance/attendance.page.tsx'),
+  '/timesheets': () => import('./pages/records/timesheets.page.tsx'),
+  '/inductions': () => import('./pages/records/inductions.page.tsx'),
+  '/insurances': () => import('./pages/records/insurances.page.tsx'),
+  '/photos': () => import('./pages/photos/photos.page.tsx'),
+  '/reports': () => import('./pages/photos/reports.page.tsx'),
+  '/integrations/*': () => import('./pages/integrations/integrations.page.tsx'),
+  '/people': () => import('./pages/people/people.page.tsx'),
+  '/audit': () => import('./pages/people/audit.page.tsx'),
 };
+
+/** Pages by path, which are loaded when they are opened. */
+const ROUTES = Object.entries(MODULES).map(([path, load]) => [path, lazy(() => loadPage(load))] as const);
 
 function Pages() {
   const [parameters] = useSearchParams();
@@ -36,7 +40,7 @@ function Pages() {
               <Suspense fallback={<Loading />}>
                 <Routes>
                   <Route path="/" element={<ToToday />} />
-                  {Object.entries(ROUTES).map(([path, Page]) => (
+                  {ROUTES.map(([path, Page]) => (
                     <Route key={path} path={path} element={<Page />} />
                   ))}
                   <Route path="*" element={<NoSuchPage />} />

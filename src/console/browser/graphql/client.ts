@@ -9,7 +9,7 @@ import {
   type Operation,
 } from 'urql';
 import { setConnection } from '../shared/session.ts';
-import { getCode, getStatus } from './errors.ts';
+import { getCode, getStatus, isDisconnected } from './errors.ts';
 
 /** The poll that found that records of the builder changed. */
 export interface LiveState {
@@ -63,7 +63,7 @@ export function createConsoleClients(region: string): ConsoleClients {
             if (operation.kind === 'mutation') changedAt = performance.now();
             if (!error) return setConnection('online');
             if (getStatus(error) === 401 || getCode(error) === 'UNAUTHENTICATED') return setConnection('ended');
-            if (error.networkError && getStatus(error) === undefined) return setConnection('offline');
+            if (isDisconnected(error)) return setConnection('offline');
             setConnection('online');
           },
         }),

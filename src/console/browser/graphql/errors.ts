@@ -9,6 +9,10 @@ export const getStatus = ({ response, graphQLErrors }: RequestError): number | u
   (graphQLErrors[0]?.extensions?.status as number | undefined) ??
   response?.status;
 
+/** Whether there was no response. */
+export const isDisconnected = (error: RequestError): boolean =>
+  error.networkError !== undefined && getStatus(error) === undefined;
+
 /** Code of the first GraphQL error, such as `NOT_FOUND`. */
 export const getCode = ({ graphQLErrors }: RequestError): string | undefined =>
   graphQLErrors[0]?.extensions?.code as string | undefined;
@@ -17,7 +21,7 @@ export const getCode = ({ graphQLErrors }: RequestError): string | undefined =>
 export function describeError(error: RequestError): { title: string; detail: string } {
   const status = getStatus(error);
   const detail = error.graphQLErrors.map(({ message }) => message).join(' ');
-  if (error.networkError && status === undefined)
+  if (isDisconnected(error))
     return { title: 'No connection', detail: 'The console could not reach the service. Your input is kept.' };
   if (status === 403) return { title: 'Not allowed', detail: detail || 'Your role does not permit this.' };
   if (status === 404) return { title: 'Not found', detail: detail || 'It does not exist in this region.' };

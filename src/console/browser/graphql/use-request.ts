@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useQuery } from 'urql';
 import { useLive } from '../shared/live.tsx';
-import type { RequestError } from './errors.ts';
+import { useConnection } from '../shared/session.ts';
+import { isDisconnected, type RequestError } from './errors.ts';
 
 export interface Request<Data> {
   data: Data | undefined;
@@ -18,7 +19,8 @@ interface Options {
 
 /**
  * Returns the data of a query, and its state. Data of the variables before remains until the new data arrives. Data that was loaded
- * remains while a later request of the same variables fails, so that a page keeps what is typed into its forms.
+ * remains while a later request of the same variables fails, so that a page keeps what is typed into its forms. A request without a
+ * response is repeated once the service can be reached again.
  */
 export function useRequest<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
@@ -38,5 +40,10 @@ export function useRequest<Data, Variables extends AnyVariables>(
     readVersion.current = poll.version;
     execute({ requestPolicy: 'network-only', poll });
   }, [live, pause, poll, execute]);
+  const isOnline = useConnection() === 'online';
+  const isRepeated = isOnline && error !== undefined && isDisconnected(error);
+  useEffect(() => {
+    if (isRepeated) execute({ requestPolicy: 'network-only' });
+  }, [isRepeated, execute]);
   return { data: data ?? kept, error, fetching, retry: () => execute({ requestPolicy: 'network-only' }) };
 }

@@ -1,6 +1,7 @@
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
 import { IconButton } from '../components/button.tsx';
+import { formatRegion } from '../shared/format.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
@@ -31,13 +32,13 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
         >
           {me.regions.map((id) => (
             <option key={id} value={id}>
-              {id}
+              {formatRegion(id)}
             </option>
           ))}
         </select>
       ) : (
         <span className="badge" title="Region">
-          {region}
+          {formatRegion(region)}
         </span>
       )}
       <IconButton

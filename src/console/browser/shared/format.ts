@@ -13,9 +13,14 @@ function formatter(timeZone: string, options: Intl.DateTimeFormatOptions, locale
   return found;
 }
 
-/** Formats the time of day, such as `06:42`. */
-export const formatTime = (instant: string | number | Date, timeZone: string): string =>
-  formatter(timeZone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(instant));
+/** Formats the time of day, such as `06:42` or, with seconds, `06:42:07`. */
+export const formatTime = (instant: string | number | Date, timeZone: string, seconds = false): string =>
+  formatter(timeZone, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(seconds && { second: '2-digit' }),
+    hourCycle: 'h23',
+  }).format(new Date(instant));
 
 /** Names of months with three letters each: those of the locale have three to five. */
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -38,8 +43,8 @@ export const formatCalendarDay = (date: string): string =>
   formatter('UTC', { weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(`${date}T00:00:00Z`));
 
 /** Formats a day and a time, such as `22 Nov 2026, 06:42`. */
-export const formatInstant = (instant: string | number | Date, timeZone: string): string =>
-  `${formatDay(instant, timeZone)}, ${formatTime(instant, timeZone)}`;
+export const formatInstant = (instant: string | number | Date, timeZone: string, seconds?: boolean): string =>
+  `${formatDay(instant, timeZone)}, ${formatTime(instant, timeZone, seconds)}`;
 
 /** Returns the offset of a time zone in milliseconds. Its text, such as `GMT+10:00`, is the same in every year, unlike that of a date. */
 export function offsetAt(instant: number, timeZone: string): number {
@@ -114,6 +119,11 @@ export function formatEnum(value: string): string {
 /** Formats a time zone such as `Australia/Sydney` as `Sydney time`. */
 export const formatTimeZone = (timeZone: string): string =>
   timeZone === 'UTC' ? 'UTC' : `${timeZone.split('/').at(-1)!.replaceAll('_', ' ')} time`;
+
+const REGIONS: Record<string, string> = { au1: 'Australia', us1: 'United States' };
+
+/** Formats a region as `Australia (au1)`. */
+export const formatRegion = (id: string): string => `${REGIONS[id] ?? 'Region'} (${id})`;
 
 /** Formats a builder's name of a role: `SITE_MANAGER` as `site manager`, others as they are. */
 export const formatRole = (role: string): string => (/^[A-Z_]+$/.test(role) ? formatEnum(role).toLowerCase() : role);

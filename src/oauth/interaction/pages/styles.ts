@@ -1,20 +1,23 @@
 /** Stylesheet of the interaction pages. Contrast is at least 4.5:1 for text and 3:1 for borders of controls (WCAG AA). */
 export const STYLES = `
 :root {
-  color-scheme: light;
-  --ink: #16212b;
-  --soft: #4c5a67;
-  --line: #d5dde4;
-  --edge: #7a8894;
-  --paper: #fff;
-  --ground: #eef2f5;
-  --brand: #17456b;
-  --brand-dark: #0f3452;
-  --tint: #e8f0f6;
-  --change: #7a4300;
-  --change-tint: #fdf3e3;
-  --wrong: #a3171f;
-  --wrong-tint: #fdeceb;
+  color-scheme: light dark;
+  --ink: light-dark(#16212b, #e7edf3);
+  --soft: light-dark(#4c5a67, #a3b1be);
+  --line: light-dark(#d5dde4, #2a3642);
+  --edge: light-dark(#7a8894, #758594);
+  --paper: light-dark(#fff, #161d24);
+  --ground: light-dark(#eef2f5, #0e1318);
+  --brand: light-dark(#17456b, #8cc4f2);
+  --brand-dark: light-dark(#0f3452, #b4d9f8);
+  --on-brand: light-dark(#fff, #0b1a27);
+  --focus: light-dark(#2f7fc1, #7cc0ff);
+  --tint: light-dark(#e8f0f6, #1b3347);
+  --change: light-dark(#7a4300, #f0bd6a);
+  --change-tint: light-dark(#fdf3e3, #38290f);
+  --change-line: light-dark(#e5c48d, #6b5320);
+  --wrong: light-dark(#a3171f, #ff9c96);
+  --wrong-tint: light-dark(#fdeceb, #3d191b);
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -69,10 +72,10 @@ label { display: block; margin-bottom: 6px; font-weight: 600; }
 .field { margin-bottom: 20px; }
 .field input {
   width: 100%; min-height: 48px; padding: 10px 14px; font: inherit; color: inherit;
-  background: #fff; border: 1px solid var(--edge); border-radius: 8px;
+  background: var(--paper); border: 1px solid var(--edge); border-radius: 8px;
 }
 .field input[aria-invalid=true] { border-color: var(--wrong); border-width: 2px; }
-:focus-visible { outline: 3px solid #2f7fc1; outline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 
 .notice { margin-bottom: 20px; padding: 12px 16px; border-radius: 8px; border-left: 4px solid var(--brand); background: var(--tint); }
 .notice.wrong { border-color: var(--wrong); background: var(--wrong-tint); color: var(--wrong); }
@@ -80,10 +83,10 @@ label { display: block; margin-bottom: 6px; font-weight: 600; }
 
 button {
   width: 100%; min-height: 48px; padding: 10px 20px; font: inherit; font-weight: 600; cursor: pointer;
-  border-radius: 8px; border: 1px solid var(--brand); background: var(--brand); color: #fff;
+  border-radius: 8px; border: 1px solid var(--brand); background: var(--brand); color: var(--on-brand);
 }
 button:hover { background: var(--brand-dark); }
-button.second { background: #fff; color: var(--brand); border-color: var(--edge); }
+button.second { background: var(--paper); color: var(--brand); border-color: var(--edge); }
 button.second:hover { background: var(--tint); }
 button.link {
   width: auto; min-height: 24px; padding: 0; border: 0; background: none; color: var(--brand);
@@ -94,12 +97,12 @@ form + .actions, p + .actions { margin-top: 12px; }
 .card > .small { margin: 16px 0 0; }
 .button {
   display: block; min-height: 48px; padding: 11px 20px; text-align: center; font-weight: 600; text-decoration: none;
-  border-radius: 8px; background: var(--brand); color: #fff;
+  border-radius: 8px; background: var(--brand); color: var(--on-brand);
 }
 .button:hover { background: var(--brand-dark); }
 
 .permissions { margin-bottom: 16px; padding: 16px 20px; border: 1px solid var(--line); border-radius: 10px; }
-.permissions.change { border-color: #e5c48d; background: var(--change-tint); }
+.permissions.change { border-color: var(--change-line); background: var(--change-tint); }
 .permissions h2 { display: flex; align-items: center; gap: 8px; }
 .permissions.change h2 { color: var(--change); }
 .permissions svg { flex: none; width: 20px; height: 20px; }
@@ -123,8 +126,8 @@ legend { padding: 0; }
 .choice .detail { display: block; font-size: 14px; color: var(--soft); }
 .choice input:checked + label { border-color: var(--brand); box-shadow: inset 0 0 0 1px var(--brand); background: var(--tint); }
 .choice input:focus-visible { outline: none; }
-.choice input:focus-visible + label { outline: 3px solid #2f7fc1; outline-offset: 2px; }
-.choice.off label { cursor: not-allowed; background: #f6f8fa; border-color: var(--line); }
+.choice input:focus-visible + label { outline: 3px solid var(--focus); outline-offset: 2px; }
+.choice.off label { cursor: not-allowed; background: var(--ground); border-color: var(--line); }
 .choice.off .name { color: var(--soft); }
 .choice.off .badge { filter: grayscale(1); }
 

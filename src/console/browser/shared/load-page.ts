@@ -1,0 +1,25 @@
+/** Milliseconds between attempts to reach the service. */
+const RETRY_MS = 1000;
+
+/**
+ * Loads the module of a page. Without a connection, it loads it again once the service can be reached. Rejects where the service does not
+ * have the module, as after an upgrade.
+ */
+export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch {
+    while (!(await isReachable())) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    // The module's loader does not request styles again that failed.
+    for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')) {
+      if (!link.sheet) link.replaceWith(link.cloneNode());
+    }
+    return load();
+  }
+}
+
+const isReachable = (): Promise<boolean> =>
+  fetch('/console/', { method: 'HEAD', cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  );
