@@ -43,10 +43,11 @@ const SELECT_CHANGES: Statement = {
       select project_id, builder_id from sign_on_conflict, current
         where sign_on_conflict.id > (select coalesce(max(id), 0) from sign_on_conflict) - ${OPEN_CONFLICTS} and ${isNew('sign_on_conflict')}
       union all
-      select coalesce(visit.project_id, conflict.project_id), audit_entry.builder_id from current, audit_entry
+      select coalesce(visit.project_id, conflict.project_id, sign_off.project_id), audit_entry.builder_id from current, audit_entry
         left join sign_on_visit visit on visit.id = audit_entry.object_id
         left join sign_on_conflict conflict on audit_entry.object_type = 'conflict' and conflict.id::text = audit_entry.object_id
-        where audit_entry.at >= $3::timestamptz and audit_entry.object_type in ('visit', 'conflict') and ${isNew('audit_entry')})
+        left join sign_on_event sign_off on sign_off.id = audit_entry.object_id
+        where audit_entry.at >= $3::timestamptz and audit_entry.object_type in ('visit', 'conflict', 'sign_off') and ${isNew('audit_entry')})
     select null, null, pg_current_snapshot()::text
     union all (select distinct project_id, builder_id, null from changed where project_id is not null limit ${MAX_SITES})`.replace(
     /\s+/g,

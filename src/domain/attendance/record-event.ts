@@ -169,12 +169,14 @@ async function readFacts(transaction: Transaction, received: ReceivedEvent): Pro
 
 /** Returns what identifies an event, and its sign-on. */
 function toLockKeys({ owner, event }: ReceivedEvent): string[] {
-  const { integratorId, builderId, projectId } = owner;
   const { sourceEventId, sourceSignOnEventId } = event;
-  const own = JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
-  if (sourceSignOnEventId === null) return [own];
-  return [own, JSON.stringify([integratorId, builderId, projectId, sourceSignOnEventId])];
+  const ids = sourceSignOnEventId === null ? [sourceEventId] : [sourceEventId, sourceSignOnEventId];
+  return ids.map((id) => toLockKey(owner, id));
 }
+
+/** Returns the key of the advisory lock under which events of the identity are recorded. */
+export const toLockKey = ({ integratorId, builderId, projectId }: EventOwner, sourceEventId: string | null): string =>
+  JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
 
 async function insertEvent(
   transaction: Transaction,

@@ -45,7 +45,9 @@ export const AUDITED_PROPERTIES = {
   snapshot: ['resources', 'records', 'bytes'],
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
-  visit: ['workerId', 'projectId', 'closedAt', 'archivedAt', 'closingReason'],
+  visit: ['workerId', 'projectId', 'signedOnAt', 'signedOffAt', 'closedAt', 'archivedAt', 'closingReason'],
+  /** Of a gate, that waits for its sign-on. */
+  sign_off: ['workerId', 'projectId', 'reason'],
   /** A gate's event that was refused with a conflict. */
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   /** A tool for agents, by name. */
@@ -119,8 +121,10 @@ const ACTIONS = {
   'image_host.revoked': ['OPERATOR', 'The approval of a host was revoked.'],
   'site_access.granted': ['OPERATOR', "A worker was given access to a project's site."],
   'site_access.revoked': ['OPERATOR', "A worker's access to a project's site was revoked."],
+  'visit.created': ['OPERATOR', 'A visit was made of a sign-off that waited for its sign-on.'],
   'visit.closed': ['OPERATOR', 'A visit that no gate had ended was closed manually.'],
   'visit.archived': ['OPERATOR', 'A visit was archived manually.'],
+  'sign_off.dismissed': ['OPERATOR', 'A sign-off that waited for its sign-on was rejected.'],
   'conflict.resolved': ['OPERATOR', 'Somebody decided about an event that a gate had sent and that was refused.'],
   'tool.called': [null, 'An assistant called a tool that changes records.'],
   'region.exported': [null, 'An export of the records of a region began.'],

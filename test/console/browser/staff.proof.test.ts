@@ -127,7 +127,7 @@ describe.skipIf(!executablePath)('the numbers of today', () => {
     const site = page.getByRole('listitem').filter({ hasText: project });
     await site.getByRole('link', { name: /from earlier days/ }).click();
     await heading(page, 'Open visits');
-    const row = table(page, 'Open visits').getByRole('row').filter({ hasText: 'from an earlier day' });
+    const row = table(page, 'Open visits').getByRole('row').filter({ hasText: 'longer than 14 hours' });
     await row.getByRole('button').click();
     await page.getByRole('dialog').getByLabel('Reason').fill('Went home on Friday.');
     await page.getByRole('button', { name: 'End the visit' }).click();

@@ -16,9 +16,19 @@ const secrets: string[] = [];
 beforeAll(async () => {
   admin = await signInToConsole(service.app, await addStaff(service, 'ADMIN'));
   values.BUILDER = service.findDemoClient('A').builderIds[0]!;
+  // A second sign-off that waits, for the other decision.
+  await service.databases.au1.fork().execute(
+    `insert into sign_on_event select (jsonb_populate_record(event, jsonb_build_object('id', 'saevt_second', 'received', 1000000,
+        'source_event_id', 'second', 'source_sign_on_event_id', 'absent'))).*
+      from sign_on_event event where builder_id = ? and status = 'PENDING_SIGN_ON' limit 1`,
+    [values.BUILDER],
+  );
   values.USER = service.findDemoUser(({ regionId }) => regionId === 'au1').id;
   const open = `{ conflicts(state: OPEN, limit: 1) { data { CONFLICT: id CONFLICT_AT: updatedAt } }
-    builder(builderId: "${values.BUILDER}") { openVisits { data { VISIT: id VISIT_AT: updatedAt } } } }`;
+    builder(builderId: "${values.BUILDER}") {
+      openVisits { data { VISIT: id VISIT_AT: updatedAt } }
+      first: pendingSignOffs(limit: 1) { data { DISMISSED: id DISMISSED_AT: updatedAt } }
+      second: pendingSignOffs(limit: 1, offset: 1) { data { SIGN_OFF: id SIGN_OFF_AT: updatedAt } } } }`;
   keepValues((await admin.query(open)).data);
 });
 
@@ -76,6 +86,14 @@ const MUTATIONS: [mutation: string, ...actions: string[]][] = [
   [`deleteWebhookEndpoint(${ENDPOINT}) { id }`, 'webhook_endpoint.deleted'],
   [`closeVisit(${VISIT}, reason: "Left") { VISIT_AT: updatedAt }`, 'visit.closed'],
   [`archiveVisit(${VISIT}) { id }`, 'visit.archived'],
+  [
+    'dismissSignOff(signOnEventId: $DISMISSED, reason: "Seen", expectedUpdatedAt: $DISMISSED_AT) { id }',
+    'sign_off.dismissed',
+  ],
+  [
+    'createVisit(signOnEventId: $SIGN_OFF, signedOnAt: "2020-01-01T00:00:00Z", reason: "Seen", expectedUpdatedAt: $SIGN_OFF_AT) { id }',
+    'visit.created',
+  ],
   [
     'resolveConflict(id: $CONFLICT, resolution: KEEP_RECORD, reason: "Seen", expectedUpdatedAt: $CONFLICT_AT) { id }',
     'conflict.resolved',

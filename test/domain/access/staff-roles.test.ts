@@ -29,9 +29,10 @@ const OPERATOR = [
     'image_host.revoked',
     'site_access.granted',
     'site_access.revoked',
+    'visit.created',
     'visit.closed',
   ],
-  ...['visit.archived', 'conflict.resolved', 'builder.updated'],
+  ...['visit.archived', 'sign_off.dismissed', 'conflict.resolved', 'builder.updated'],
   ...['webhook_endpoint.created', 'webhook_endpoint.updated', 'webhook_endpoint.deleted'],
   ...['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed', 'webhook_endpoint.tested'],
 ];

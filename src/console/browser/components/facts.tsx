@@ -19,11 +19,11 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode]
 }
 
 /** An instant in the time zone of the builder. */
-export const Instant = ({ at }: { at: string }) => {
+export const Instant = ({ at, seconds }: { at: string; seconds?: boolean }) => {
   const { timeZone } = useScope();
   return (
     <time dateTime={at} className="nowrap">
-      {formatInstant(at, timeZone)}
+      {formatInstant(at, timeZone, seconds)}
     </time>
   );
 };

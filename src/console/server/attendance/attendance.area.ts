@@ -1,21 +1,30 @@
+import { SignOnEvent } from '../../../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../../../entities/sign-on-visit.entity.ts';
 import { findSelection } from '../../../../schema/selection.ts';
 import { CONFLICTS } from '../../../domain/attendance/decision-table.ts';
 import { archiveVisit, closeVisit } from '../../../domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../../domain/attendance/resolve-conflict.ts';
+import { createVisit, dismissSignOff } from '../../../domain/attendance/settle-sign-off.ts';
 import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { attendanceTypes } from './attendance.schema.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
 /** Notes that the staff user reads the worker's data: also the message of `EDIT_CONFLICT` has the texts of the change before. */
-async function noteWorker({ database, personalReads }: ConsoleContext, visitId: string): Promise<void> {
-  const visit = await database.fork().findOne(SignOnVisit, { id: visitId });
-  if (visit) personalReads.add(visit.workerId, 'SignOnVisit', visit.builderId);
+async function noteWorker(
+  { database, personalReads }: ConsoleContext,
+  entity: typeof SignOnVisit | typeof SignOnEvent,
+  id: string,
+): Promise<void> {
+  const row = await database.fork().findOne<SignOnVisit | SignOnEvent>(entity, { id });
+  if (row) personalReads.add(row.workerId, entity.name, row.builderId);
 }
 
+const showVisit = ({ database }: ConsoleContext, visitId: string, info: object) =>
+  visits.select(findSelection(info)).findOne(database, visitId);
+
 const showChanged = (context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) =>
-  visits.select(findSelection(info)).findOne(context.database, visitId);
+  showVisit(context, visitId, info);
 
 /** Returns what changed since a poll. CON-8. */
 async function findChanges({ changeFeed, database }: ConsoleContext, after: string | null) {
@@ -41,7 +50,7 @@ export const attendanceArea: ConsoleArea = {
     closeVisit: changeOperation(
       'visit.closed',
       async (change, { visitId, at, reason }, context) => {
-        await noteWorker(context, visitId);
+        await noteWorker(context, SignOnVisit, visitId);
         return closeVisit(change, { visitId, by: context.staff.name, at: at ?? undefined, reason });
       },
       showChanged,
@@ -49,10 +58,27 @@ export const attendanceArea: ConsoleArea = {
     archiveVisit: changeOperation(
       'visit.archived',
       async (change, { visitId }, context) => {
-        await noteWorker(context, visitId);
+        await noteWorker(context, SignOnVisit, visitId);
         return archiveVisit(change, visitId);
       },
       showChanged,
+    ),
+    dismissSignOff: changeOperation(
+      'sign_off.dismissed',
+      async (change, { signOnEventId, reason }, context) => {
+        await noteWorker(context, SignOnEvent, signOnEventId);
+        return dismissSignOff(change, { signOnEventId, reason });
+      },
+      ({ database }, { signOnEventId }, _, info) =>
+        signOnEvents.select(findSelection(info)).findOne(database, signOnEventId),
+    ),
+    createVisit: changeOperation(
+      'visit.created',
+      async (change, { signOnEventId, signedOnAt, reason }, context) => {
+        await noteWorker(context, SignOnEvent, signOnEventId);
+        return createVisit(change, { signOnEventId, signedOnAt, reason });
+      },
+      (context, _, visitId, info) => showVisit(context, visitId, info),
     ),
     resolveConflict: changeOperation(
       'conflict.resolved',

@@ -85,6 +85,16 @@ export const attendanceTypes = /* GraphQL */ `
     ): SignOnVisit
     "Removes a visit from attendance."
     archiveVisit(visitId: SignOnVisitId!, expectedUpdatedAt: Timestamp!): SignOnVisit
+    "Rejects a sign-off that waits for its sign-on, which ends no visit."
+    dismissSignOff(signOnEventId: SignOnEventId!, reason: String!, expectedUpdatedAt: Timestamp!): SignOnEvent
+    "Makes a visit of a sign-off that waits for its sign-on."
+    createVisit(
+      signOnEventId: SignOnEventId!
+      "When the worker signed on."
+      signedOnAt: Timestamp!
+      reason: String!
+      expectedUpdatedAt: Timestamp!
+    ): SignOnVisit
     resolveConflict(id: ID!, resolution: ConflictResolution!, reason: String!, expectedUpdatedAt: Timestamp!): Conflict
   }
 `;

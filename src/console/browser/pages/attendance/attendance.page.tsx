@@ -1,4 +1,3 @@
-import { Link } from 'react-router';
 import { Button } from '../../components/button.tsx';
 import { ChosenProject } from '../../components/chosen-project.tsx';
 import { TextField } from '../../components/fields.tsx';
@@ -8,11 +7,12 @@ import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
 import type { ProjectChoice } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useAddress, useFilters } from '../../shared/filters.ts';
+import { useFilters } from '../../shared/filters.ts';
 import { addDays, formatCalendarDay, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { fromLocalInput } from '../../shared/local-time.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
+import { AttendanceTabs } from './attendance-tabs.tsx';
 import { Board } from './board.tsx';
 import { toBoardRows } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
@@ -40,7 +40,6 @@ export default function AttendancePage() {
 function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
-  const address = useAddress();
   const now = useNow();
   const today = toCalendarDate(now, timeZone);
   const date = filters.get('date') ?? today;
@@ -72,6 +71,7 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
           </Button>
         </div>
       </PageHead>
+      <AttendanceTabs />
       <Loaded request={request} lines={14}>
         {(data) => {
           const rows = toBoardRows(data);
@@ -85,16 +85,14 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
               <Board rows={rows} date={date} now={now} />
               {(data.project.pending.meta.totalCount > pending.length || data.conflicts.meta.nextCursor) && (
                 <p className="notice" role="status">
-                  The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all:{' '}
-                  <Link to={address('/attendance', { show: 'pending' })}>sign-offs</Link>,{' '}
-                  <Link to={address('/attendance', { show: 'conflicts' })}>conflicts</Link>.
+                  The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all.
                 </p>
               )}
               {visit && (
                 <VisitDrawer key={visit.id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
               )}
-              {opened && <PendingDrawer event={opened} onClose={close} />}
-              {conflictId && <ConflictDrawer id={conflictId} onClose={close} />}
+              {opened && <PendingDrawer key={opened.id} event={opened} onClose={close} onChanged={request.retry} />}
+              {conflictId && <ConflictDrawer id={conflictId} onClose={close} others={data.conflicts.data} />}
             </>
           );
         }}

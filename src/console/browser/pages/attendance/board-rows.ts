@@ -16,6 +16,11 @@ export interface BoardRow {
 
 const HOUR_MS = 3_600_000;
 
+/** Milliseconds after which a visit is probably forgotten. */
+const LONG_VISIT_MS = 14 * HOUR_MS;
+/** Note of such visits. */
+export const LONG = 'Longer than 14 hours';
+
 /** Hours that a board shows at least, from 6 to 18. */
 const USUAL = [6, 18] as const;
 
@@ -62,6 +67,23 @@ export function toPosition(
 
 /** When a visit ended; null while it is open. */
 export const getEnd = ({ signedOffAt, closedAt }: Visit): string | null => closedAt ?? signedOffAt;
+
+/** Whether a visit is longer than anybody works. */
+export function isLong(visit: Visit, now: number): boolean {
+  const end = getEnd(visit);
+  return (end === null ? now : Date.parse(end)) - Date.parse(visit.signedOnAt) > LONG_VISIT_MS;
+}
+
+/**
+ * Returns when a worker who has not signed off has probably left: at the project's usual end after the sign-on, or now where that is to
+ * come; null if it is too long after the sign-on.
+ */
+export function proposeEnd(signedOnAt: string, usualEnd: string | null, now: number): number | null {
+  if (usualEnd === null) return null;
+  const [begin, usual] = [Date.parse(signedOnAt), Date.parse(usualEnd)];
+  const end = usual < begin ? usual + 24 * HOUR_MS : usual;
+  return end - begin > LONG_VISIT_MS ? null : Math.min(end, now);
+}
 
 /** State of a visit in one word, which is also the class of its bar. */
 export function getState(visit: Visit): 'open' | 'anomaly' | 'closed' | 'ended' {

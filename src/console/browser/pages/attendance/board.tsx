@@ -3,13 +3,14 @@ import { Empty } from '../../components/states.tsx';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { type BoardRow, getEnd, getState, toHourRange, toPosition, type Visit } from './board-rows.ts';
+import { type BoardRow, getEnd, getState, isLong, LONG, toHourRange, toPosition, type Visit } from './board-rows.ts';
 import { findWrongClocks, type WrongClock } from './gate-clocks.ts';
 
 const LEGEND = [
   ['open', 'On site'],
   ['ended', 'Signed off'],
   ['closed', 'Closed by a person'],
+  ['long', LONG],
   ['anomaly', 'Sign-off before sign-on'],
   ['pending', 'Sign-off without sign-on'],
   ['conflict', 'Conflict to resolve'],
@@ -94,14 +95,16 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
           const left = at(visit.signedOnAt);
           const right = at(getEnd(visit) ?? now);
           const wrong = clocks.filter(({ visitIds }) => visitIds.has(visit.id));
+          const long = isLong(visit, now);
           const description = [
             describeVisit(visit, time, now),
+            ...(long ? [LONG.toLowerCase()] : []),
             ...wrong.map((clock) => `clock of gate ${clock.name} ${describeClock(clock)}`),
           ].join('; ');
           return (
             <Button
               key={visit.id}
-              className={`bar ${getState(visit)}${wrong.length > 0 ? ' wrong-clock' : ''}`}
+              className={`bar ${getState(visit)}${wrong.length > 0 ? ' wrong-clock' : ''}${long ? ' long' : ''}`}
               style={{ left: `${Math.min(left, right)}%`, width: `max(${Math.abs(right - left)}%, 10px)` }}
               aria-label={`${fullName}: ${description}`}
               title={description}

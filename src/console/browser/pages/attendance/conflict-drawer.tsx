@@ -1,30 +1,56 @@
-import { useState } from 'react';
-import { ActionForm } from '../../components/action-form.tsx';
+import { Button } from '../../components/button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
-import { TextField } from '../../components/fields.tsx';
+import { Glyph } from '../../components/glyph.tsx';
 import { EditConflict } from '../../components/notices.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
+import { useFilters } from '../../shared/filters.ts';
 import { formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import type { Conflict } from './board-rows.ts';
+import { DecisionForm } from './decision-form.tsx';
 
-const RESOLUTIONS: Record<ConflictResolution, { label: string; detail: string }> = {
-  KEEP_RECORD: { label: 'Keep the record', detail: 'What is recorded is right. The event stays refused.' },
-  USE_EVENT_TIME: { label: 'Use the time of the gate', detail: 'The visit ends when the gate saw the worker leave.' },
-};
+const RESOLUTIONS = [
+  {
+    value: 'KEEP_RECORD',
+    label: 'Keep the record',
+    detail: 'What is recorded is right. The event stays refused.',
+  },
+  {
+    value: 'USE_EVENT_TIME',
+    label: 'Use the time of the gate',
+    detail: 'The visit ends when the gate saw the worker leave.',
+  },
+] as const;
+
+interface Props {
+  id: string;
+  onClose: () => void;
+  /** Open conflicts of the page, the newest first. */
+  others: readonly Conflict[];
+}
 
 /** Both sides of a conflict, and the decision. It is read again while it is open, because another person may decide first. */
-export function ConflictDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+export function ConflictDrawer({ id, onClose, others }: Props) {
+  const filters = useFilters();
   const request = useRequest(OneConflictDocument, { id }, { live: true });
+  const left = others.filter((other) => other.id !== id);
+  const next = left.find((other) => Number(other.id) < Number(id)) ?? left[0];
   return (
     <Drawer title={request.data ? `Conflict: ${request.data.conflict.worker.fullName}` : 'Conflict'} onClose={onClose}>
       <Loaded request={request}>
         {({ conflict }) => <ConflictContent key={conflict.id} conflict={conflict} onChanged={request.retry} />}
       </Loaded>
+      {next && (
+        <div className="actions">
+          <Button onClick={() => filters.set({ conflict: next.id })}>
+            Next conflict: {next.worker.fullName} <Glyph name="next" />
+          </Button>
+        </div>
+      )}
     </Drawer>
   );
 }
@@ -56,13 +82,13 @@ function Sides({ conflict }: { conflict: Conflict }) {
         <h3>The gate sent</h3>
         <Facts
           facts={[
-            [EVENT_NAMES[conflict.type], <Instant key="at" at={conflict.occurredAt} />],
+            [EVENT_NAMES[conflict.type], <Instant seconds key="at" at={conflict.occurredAt} />],
             ['Worker', conflict.worker.fullName],
             ['Integrator', conflict.integrator.name],
             ['Gate', conflict.deviceId],
             ['Source id', <code key="id">{conflict.sourceEventId}</code>],
             ['Of the sign-on', conflict.sourceSignOnEventId && <code key="on">{conflict.sourceSignOnEventId}</code>],
-            ['Received', <Instant key="received" at={conflict.createdAt} />],
+            ['Received', <Instant seconds key="received" at={conflict.createdAt} />],
             ['Refused', formatPlural(conflict.answers, 'time')],
           ]}
         />
@@ -73,11 +99,11 @@ function Sides({ conflict }: { conflict: Conflict }) {
         {recorded && (
           <Facts
             facts={[
-              [EVENT_NAMES[recorded.type], <Instant key="at" at={recorded.occurredAt} />],
+              [EVENT_NAMES[recorded.type], <Instant seconds key="at" at={recorded.occurredAt} />],
               ['Worker of the event', recorded.worker.fullName],
               ['Integrator', recorded.integrator.name],
               ['Gate', recorded.deviceId],
-              ['Received', <Instant key="received" at={recorded.createdAt} />],
+              ['Received', <Instant seconds key="received" at={recorded.createdAt} />],
             ]}
           />
         )}
@@ -85,9 +111,9 @@ function Sides({ conflict }: { conflict: Conflict }) {
           <Facts
             facts={[
               ['Visit of', visit.worker.fullName],
-              ['Signed on', <Instant key="on" at={visit.signedOnAt} />],
-              ['Signed off', visit.signedOffAt ? <Instant key="off" at={visit.signedOffAt} /> : null],
-              ['Closed', visit.closedAt && <Instant key="closed" at={visit.closedAt} />],
+              ['Signed on', <Instant seconds key="on" at={visit.signedOnAt} />],
+              ['Signed off', visit.signedOffAt ? <Instant seconds key="off" at={visit.signedOffAt} /> : null],
+              ['Closed', visit.closedAt && <Instant seconds key="closed" at={visit.closedAt} />],
               ['Closed by', visit.closedBy],
               ['Reason', visit.closingReason],
               ['State', visit.signedOffAt || visit.closedAt ? null : 'Still on site'],
@@ -101,7 +127,7 @@ function Sides({ conflict }: { conflict: Conflict }) {
 
 const Resolution = ({ conflict }: { conflict: Conflict }) => (
   <section className="notice good">
-    <strong>{conflict.resolution && RESOLUTIONS[conflict.resolution].label}</strong>
+    <strong>{RESOLUTIONS.find(({ value }) => value === conflict.resolution)?.label}</strong>
     <p>{conflict.resolutionReason}</p>
     <p className="small">
       {conflict.resolvedBy}, {conflict.resolvedAt && <Instant at={conflict.resolvedAt} />}
@@ -112,35 +138,13 @@ const Resolution = ({ conflict }: { conflict: Conflict }) => (
 function ResolveForm({ version }: { version: Version<Conflict> }) {
   const conflict = version.record;
   const action = useEdit(version);
-  const [resolution, setResolution] = useState<ConflictResolution>('KEEP_RECORD');
-  const [reason, setReason] = useState('');
   // Only a sign-off of a known visit has a time that the visit could end at.
-  const choices = (Object.keys(RESOLUTIONS) as ConflictResolution[]).filter(
-    (choice) => choice === 'KEEP_RECORD' || (conflict.type === 'SIGN_OFF' && conflict.visit),
-  );
-  const variables = { id: conflict.id, resolution, reason };
-  const submit = () => action.edit(ResolveConflictDocument, variables, ({ resolveConflict }) => resolveConflict);
-  return (
-    <ActionForm className="side" action={action} onSubmit={submit} submit="Resolve the conflict">
-      <h3>Decide</h3>
-      <fieldset>
-        <legend>Decision</legend>
-        {choices.map((choice) => (
-          <label key={choice} className="check">
-            <input
-              type="radio"
-              name="resolution"
-              checked={resolution === choice}
-              onChange={() => setResolution(choice)}
-            />
-            <span>
-              <strong>{RESOLUTIONS[choice].label}</strong>
-              <span className="soft"> {RESOLUTIONS[choice].detail}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <TextField label="Reason" maxLength={500} value={reason} onChange={setReason} />
-    </ActionForm>
-  );
+  const choices = RESOLUTIONS.slice(0, conflict.type === 'SIGN_OFF' && conflict.visit ? 2 : 1);
+  const decide = (resolution: ConflictResolution, reason: string) =>
+    action.edit(
+      ResolveConflictDocument,
+      { id: conflict.id, resolution, reason },
+      ({ resolveConflict }) => resolveConflict,
+    );
+  return <DecisionForm action={action} choices={choices} submit="Resolve the conflict" onDecide={decide} />;
 }

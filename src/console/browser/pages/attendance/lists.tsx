@@ -8,25 +8,29 @@ import {
   OpenVisitsOfProjectDocument,
   type OpenVisitsQueryVariables,
   PendingSignOffsDocument,
+  PendingSignOffsOfProjectDocument,
+  type PendingSignOffsQueryVariables,
 } from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatDuration, toCalendarDate } from '../../shared/format.ts';
+import { formatDuration } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
+import { AttendanceTabs } from './attendance-tabs.tsx';
+import { isLong, LONG } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { VisitDrawer } from './visit-drawer.tsx';
 
-/** Both queries return the same fields. */
+/** The queries of a list return the same fields for a builder and for a project. */
 type OpenVisitsRequest = readonly [typeof OpenVisitsDocument, OpenVisitsQueryVariables];
+type PendingRequest = readonly [typeof PendingSignOffsDocument, PendingSignOffsQueryVariables];
 
 /** Visits that have not ended, whenever they began, of all projects or of the one in the URL. */
 export function OpenVisitList() {
-  const { id: builderId, timeZone } = useBuilder();
+  const { id: builderId } = useBuilder();
   const now = useNow();
-  const today = toCalendarDate(now, timeZone);
   const projectId = useFilters().get('project');
   const offset = usePageOffset();
   const query = projectId
@@ -49,33 +53,40 @@ export function OpenVisitList() {
         { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
         {
           header: 'For',
-          cell: ({ signedOnAt }) => (
+          cell: (visit) => (
             <>
-              {formatDuration(now - Date.parse(signedOnAt))}{' '}
-              {toCalendarDate(signedOnAt, timeZone) < today && <span className="badge warn">from an earlier day</span>}
+              {formatDuration(now - Date.parse(visit.signedOnAt))}{' '}
+              {isLong(visit, now) && <span className="badge warn">{LONG.toLowerCase()}</span>}
             </>
           ),
-          nowrap: true,
         },
       ]}
       drawer={(id, close, visit) =>
         visit && <VisitDrawer key={id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
       }
-    />
+    >
+      <AttendanceTabs />
+    </ListPage>
   );
 }
 
-/** Sign-offs of all projects of the builder that wait for their sign-on. */
+/** Sign-offs that wait for their sign-on, of all projects or of the one in the URL. */
 export function PendingList() {
   const { id: builderId } = useBuilder();
+  const projectId = useFilters().get('project');
   const offset = usePageOffset();
-  const request = useRequest(PendingSignOffsDocument, { builderId, offset }, { live: true });
+  const query = projectId
+    ? ([PendingSignOffsOfProjectDocument, { builderId, projectId, offset }] as const)
+    : ([PendingSignOffsDocument, { builderId, offset }] as const);
+  const request = useRequest(...(query as PendingRequest), { live: true });
+  const projects = useProjects(builderId);
   return (
     <ListPage
       title="Sign-offs without sign-on"
       description="They are applied when their sign-on arrives"
+      filters={<ProjectFilter projects={projects.data} />}
       request={request}
-      page={({ builder }) => builder.pendingSignOffs}
+      page={({ site }) => site.pendingSignOffs}
       empty="No sign-off waits"
       opens="pending"
       columns={[
@@ -85,23 +96,34 @@ export function PendingList() {
         { header: 'Gate', cell: ({ deviceId }) => deviceId },
         { header: 'Integrator', cell: ({ integrator }) => integrator.name },
       ]}
-      drawer={(_, close, event) => event && <PendingDrawer event={event} onClose={close} />}
-    />
+      drawer={(id, close, event) =>
+        event && <PendingDrawer key={id} event={event} onClose={close} onChanged={request.retry} />
+      }
+    >
+      <AttendanceTabs />
+    </ListPage>
   );
 }
 
-/** Conflicts of all projects of the builder. */
+/** Conflicts of all projects or of the one in the URL. */
 export function ConflictList() {
   const { id: builderId } = useBuilder();
   const filters = useFilters();
   const state = filters.get('state') === 'RESOLVED' ? 'RESOLVED' : 'OPEN';
   const after = filters.get('after') ?? null;
-  const request = useRequest(OpenConflictsDocument, { builderId, state, after }, { live: true });
+  const projectId = filters.get('project');
+  const request = useRequest(OpenConflictsDocument, { builderId, projectId, state, after }, { live: true });
+  const projects = useProjects(builderId);
   return (
     <ListPage
       title="Conflicts of attendance"
       description="Events of gates that contradict what is recorded"
-      filters={<SelectFilter name="state" label="State" options={['OPEN', 'RESOLVED']} fallback="OPEN" />}
+      filters={
+        <>
+          <ProjectFilter projects={projects.data} />
+          <SelectFilter name="state" label="State" options={['OPEN', 'RESOLVED']} fallback="OPEN" />
+        </>
+      }
       name="Conflicts"
       request={request}
       page={({ conflicts }) => conflicts}
@@ -112,11 +134,15 @@ export function ConflictList() {
         { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
         { header: 'Project', cell: ({ project }) => project.name },
         { header: 'Event', cell: ({ type }) => EVENT_NAMES[type], nowrap: true },
-        { header: 'At', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
+        { header: 'At', cell: ({ occurredAt }) => <Instant seconds at={occurredAt} /> },
         { header: 'Why', cell: ({ description }) => description },
         { header: 'Integrator', cell: ({ integrator }) => integrator.name },
       ]}
-      drawer={(id, close) => <ConflictDrawer id={id} onClose={close} />}
-    />
+      drawer={(id, close) => (
+        <ConflictDrawer id={id} onClose={close} others={state === 'OPEN' ? (request.data?.conflicts.data ?? []) : []} />
+      )}
+    >
+      <AttendanceTabs />
+    </ListPage>
   );
 }

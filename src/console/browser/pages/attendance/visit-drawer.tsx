@@ -6,12 +6,13 @@ import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { EditConflict } from '../../components/notices.tsx';
 import { Problem } from '../../components/states.tsx';
-import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
+import { ArchiveVisitDocument, CloseVisitDocument, UsualEndDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
 import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
-import { formatDuration, formatTimeZone } from '../../shared/format.ts';
+import { formatDuration, formatTime, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
-import { useScope } from '../../shared/scope.tsx';
-import { getEnd, getState, type Visit } from './board-rows.ts';
+import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { getEnd, getState, isLong, LONG, proposeEnd, type Visit } from './board-rows.ts';
 
 const STATES = {
   open: ['On site', 'good'],
@@ -37,7 +38,9 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
   return (
     <Drawer title={visit.worker.fullName} onClose={onClose}>
       <div>
-        <span className={`badge ${tone}`}>{label}</span>
+        <span className={`badge ${tone}`}>{label}</span>{' '}
+        {isLong(visit, now) && <span className="badge warn">{LONG}</span>}{' '}
+        {visit.closingReason && !visit.closedAt && <span className="badge">Sign-on stated by a person</span>}
       </div>
       <Facts
         facts={[
@@ -75,12 +78,17 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
 }
 
 function CloseForm({ version, onClosed }: { version: Version<Visit>; onClosed: () => void }) {
-  const { timeZone } = useScope();
+  const { id: builderId, timeZone } = useBuilder();
   const action = useEdit(version);
-  const [at, setAt] = useState(() => toLocalInput(Date.now(), timeZone));
+  const { id: visitId, project, signedOnAt } = version.record;
+  const date = toCalendarDate(signedOnAt, timeZone);
+  const usualEnd = useRequest(UsualEndDocument, { builderId, projectId: project.id, date }).data?.usualEnd ?? null;
+  const proposed = proposeEnd(signedOnAt, usualEnd, Date.now());
+  const [typed, setTyped] = useState<string>();
+  const at = typed ?? (proposed === null ? '' : toLocalInput(proposed, timeZone));
   const [reason, setReason] = useState('');
   const submit = async () => {
-    const variables = { visitId: version.record.id, at: fromLocalInput(at, timeZone), reason };
+    const variables = { visitId, at: fromLocalInput(at, timeZone), reason };
     if (await action.edit(CloseVisitDocument, variables)) onClosed();
   };
   return (
@@ -88,8 +96,9 @@ function CloseForm({ version, onClosed }: { version: Version<Visit>; onClosed: (
       <h3>End this visit</h3>
       <p className="soft small">
         For a worker who left without signing off. A sign-off that arrives later is a conflict, and changes nothing.
+        {usualEnd && ` Visits to ${project.name} usually end at ${formatTime(usualEnd, timeZone)}.`}
       </p>
-      <TextField type="datetime-local" label={`Left at (${formatTimeZone(timeZone)})`} value={at} onChange={setAt} />
+      <TextField type="datetime-local" label={`Left at (${formatTimeZone(timeZone)})`} value={at} onChange={setTyped} />
       <TextField label="Reason" maxLength={500} value={reason} onChange={setReason} />
     </ActionForm>
   );
