@@ -1,7 +1,9 @@
 import type { Database } from '../../src/database/database.ts';
 import {
+  readAttendanceAwaitingAction,
   readAttendanceByDay,
   readSignOnsByHour,
+  readUsualEnd,
   readWorkersOnSite,
 } from '../../src/domain/dashboard-figures/attendance.ts';
 import type { FigureFilter } from '../../src/domain/dashboard-figures/figure-query.ts';
@@ -10,7 +12,6 @@ import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
-  readPhotosByDay,
 } from '../../src/domain/dashboard-figures/records.ts';
 import { readUsageByDay } from '../../src/domain/request-log/read-usage.ts';
 import type { GrowthData } from './growth-data.ts';
@@ -42,9 +43,10 @@ export function createFigureCases({ builders }: GrowthData): FigureCase[] {
     toCase('attendance by day, a month', (database) => readAttendanceByDay(database, allProjects, MONTH)),
     toCase('sign-ons by hour', (database) => readSignOnsByHour(database, allProjects, MONTH.endDate)),
     toCase('workers on site', (database) => readWorkersOnSite(database, allProjects, NOW)),
+    toCase('usual end of visits', (database) => readUsualEnd(database, oneProject, MONTH.endDate)),
+    toCase('attendance awaiting action', (database) => readAttendanceAwaitingAction(database, allProjects)),
     toCase('inductions by status', (database) => readInductionsByStatus(database, allProjects)),
     toCase('insurances by month, a year', (database) => readInsurancesByMonth(database, allProjects, YEAR)),
-    toCase('photos by day, a month', (database) => readPhotosByDay(database, allProjects, MONTH)),
     toCase('items awaiting action', (database) => readItemsAwaitingAction(database, allProjects, NOW, 30)),
     toCase('usage by day, 400 days', (database) => readUsageByDay(database, USAGE, null)),
   ];

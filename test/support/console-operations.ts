@@ -36,7 +36,8 @@ const VIEWER = [
     'projectsInProgress',
     'inductionsByStatus',
     'insurancesByMonth',
-    'photosByDay',
+    'usualEnd',
+    'attendanceAwaitingAction',
     'itemsAwaitingAction',
   ],
   'findBuilders',
@@ -48,6 +49,7 @@ const OPERATOR = [
   ...['createClient', 'updateClient', 'rotateClientSecret', 'disableClient', 'enableClient', 'createConnection'],
   ...['updateConnection', 'revokeConnection', 'createUser', 'inviteUser', 'resetPassword', 'updateUser', 'disableUser'],
   ...['enableUser', 'addMembership', 'removeMembership', 'closeVisit', 'archiveVisit', 'resolveConflict'],
+  ...['dismissSignOff', 'createVisit'],
   ...['createWebhookEndpoint', 'updateWebhookEndpoint', 'deleteWebhookEndpoint', 'rotateWebhookSecret'],
   ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
 ];

@@ -5,8 +5,10 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import {
+  readAttendanceAwaitingAction,
   readAttendanceByDay,
   readSignOnsByHour,
+  readUsualEnd,
   readWorkersOnSite,
 } from '../../src/domain/dashboard-figures/attendance.ts';
 import { readHoursByCostCode, readHoursByProject, readHoursByWeek } from '../../src/domain/dashboard-figures/hours.ts';
@@ -14,7 +16,6 @@ import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
-  readPhotosByDay,
 } from '../../src/domain/dashboard-figures/records.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import type { Service } from './harness.ts';
@@ -27,7 +28,7 @@ const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map
 /** Figures over a range of days. */
 const FIGURES = [
   ...[readHoursByWeek, readHoursByProject, readHoursByCostCode],
-  ...[readAttendanceByDay, readInsurancesByMonth, readPhotosByDay],
+  ...[readAttendanceByDay, readInsurancesByMonth],
 ];
 
 /** Returns a value of an optional filter. */
@@ -85,6 +86,8 @@ export async function recordReads(service: Service, samples: Samples): Promise<M
   for (const read of FIGURES) await read(service.databases.au1, filter, { startDate: from!, endDate: until! });
   await readSignOnsByHour(service.databases.au1, filter, from!);
   await readWorkersOnSite(service.databases.au1, filter, from!);
+  await readUsualEnd(service.databases.au1, { ...filter, projectId: samples.ProjectId! }, from!);
+  await readAttendanceAwaitingAction(service.databases.au1, filter);
   await readInductionsByStatus(service.databases.au1, filter);
   await readItemsAwaitingAction(service.databases.au1, filter, from!, 30);
   removeListener();

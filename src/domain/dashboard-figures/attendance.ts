@@ -62,6 +62,22 @@ const ON_SITE: Statement = {
     join project on project.id = project_id order by project.name, project.id ${LIMIT_GROUPS}`,
 };
 
+/** Sign-offs of the four weeks before a day are usual. The index of the project's visits finds them. */
+const USUAL_END: Statement = {
+  name: 'figures.usual-end',
+  text: `select to_char(($4::date + usual) at time zone $3, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from (
+      select percentile_disc(0.5) within group (order by (signed_off_at at time zone $3)::time) as usual from sign_on_visit
+      where builder_id = $1 and project_id = $2 and archived_at is null and signed_off_at is not null
+        and signed_on_at >= ${toMidnightSql('$4::date - 28', '$3')} and signed_on_at < ${toMidnightSql('$4::date', '$3')}) visits`,
+};
+
+const AWAITING: Statement = {
+  name: 'figures.attendance-awaiting-action',
+  text: `select (select count(*) from sign_on_conflict where ${OF_BUILDER} and resolved_at is null),
+    (select count(*) from sign_on_event where ${OF_BUILDER} and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
+    (select count(*) from sign_on_visit where ${OF_BUILDER} and ${OPEN})`,
+};
+
 /** Returns the attendance of each day of the range, also of days without visits. */
 export async function readAttendanceByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
   const rows = await runSlowStatement(database, BY_DAY, toRangeParameters(filter, range));
@@ -88,4 +104,18 @@ export async function readWorkersOnSite(database: ReadDatabase, filter: FigureFi
   return requireFewGroups(rows).map(([id, name, onSite, earlier]) => {
     return { project: { id, name, builderId }, onSite: Number(onSite), fromEarlierDays: Number(earlier) };
   });
+}
+
+/** Returns when visits of a project usually end on a day: the median time of day of its sign-offs. Null without sign-offs. */
+export async function readUsualEnd(database: ReadDatabase, filter: FigureFilter, date: string): Promise<string | null> {
+  const { builderId, projectId, timeZone } = filter;
+  const [row] = await runSlowStatement(database, USUAL_END, [builderId, projectId, timeZone, date]);
+  return row![0]!;
+}
+
+/** Returns how many conflicts, sign-offs without sign-on and open visits wait for a person. */
+export async function readAttendanceAwaitingAction(database: ReadDatabase, { builderId, projectId }: FigureFilter) {
+  const [row] = await runSlowStatement(database, AWAITING, [builderId, projectId]);
+  const [signOnConflicts, pendingSignOffs, openVisits] = row!.map(Number);
+  return { signOnConflicts: signOnConflicts!, pendingSignOffs: pendingSignOffs!, openVisits: openVisits! };
 }

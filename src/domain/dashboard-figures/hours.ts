@@ -27,7 +27,7 @@ const sumBy = (name: string, key: string, columns: string, joins = '', by = '1')
   text: `select ${columns}, round(sum(hours)::numeric, 4), sum(timesheets) from (
       select ${toZoneDaySql('date', '$3')} as day, key, hours, timesheets from (
         select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
-          where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6)
+          where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6) and ($7::text is null or status = $7)
             and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
     where day between $4::date and $5::date group by ${by} order by ${by} ${LIMIT_GROUPS}`,
 });
@@ -58,11 +58,14 @@ const BY_COST_CODE = sumBy(
 export interface HoursFilter extends FigureFilter {
   /** Absent or null for all cost codes. */
   costCodeId?: string | null;
+  /** Absent or null for all statuses. */
+  status?: TimesheetStatus | null;
 }
 
 const toParameters = (filter: HoursFilter, range: DayRange) => [
   ...toRangeParameters(filter, range),
   filter.costCodeId ?? null,
+  filter.status ?? null,
 ];
 
 const toHours = (row: TextRow): WorkedHours => ({ hours: Number(row.at(-2)), timesheets: Number(row.at(-1)) });

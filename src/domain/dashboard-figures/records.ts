@@ -1,9 +1,9 @@
-import type { InductionStatus, PhotoSource } from '../../../schema/enums.ts';
+import type { InductionStatus, InsuranceStatus, InsuranceType } from '../../../schema/enums.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { toZoneDaySql } from '../../database/read/zone-day.ts';
-import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql, toRangeParameters } from './figure-query.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql } from './figure-query.ts';
 
 const INDUCTIONS: Statement = {
   name: 'figures.inductions-by-status',
@@ -13,28 +13,25 @@ const INDUCTIONS: Statement = {
 /** SQL condition of insurances of active subcontractors, as in the list of a builder's insurances. */
 const OF_ACTIVE_SUBCONTRACTOR = `exists (select from subcontractor s where s.id = subcontractor_id and s.archived_at is null)`;
 
-/** SQL of the days on which insurances end between two days, both inclusive. The index scan is a day longer at both ends. RED-31. */
-const toEndingDaysSql = (first: string, last: string) => `select day from (
+/**
+ * SQL of the days on which insurances that meet a condition end between two days, both inclusive. The index scan is a day longer at both
+ * ends. RED-31.
+ */
+const toEndingDaysSql = (first: string, last: string, condition = 'true') => `select day from (
     select ${toZoneDaySql('expiry', '$2')} as day from insurance
     where builder_id = $1 and expiry >= ${toMidnightSql(`${first} - 1`, "'UTC'")} and expiry < ${toMidnightSql(`${last} + 2`, "'UTC'")}
-      and ${OF_ACTIVE_SUBCONTRACTOR}) dated
+      and ${OF_ACTIVE_SUBCONTRACTOR} and ${condition}) dated
   where day between ${first} and ${last}`;
+
+const OF_TYPE_AND_STATUS = '($5::text is null or type = $5) and ($6::text is null or status = $6)';
 
 const INSURANCES: Statement = {
   name: 'figures.insurances-by-month',
   text: `select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
     from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
       left join (
-        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (${toEndingDaysSql('$3::date', '$4::date')}) ending
-        group by 1) counted using (month) order by month`,
-};
-
-const PHOTOS: Statement = {
-  name: 'figures.photos-by-day',
-  text: `select to_char(created_at at time zone $3, 'YYYY-MM-DD'), source, count(*) from photo
-    where ${OF_BUILDER} and archived_at is null
-      and created_at >= ${toMidnightSql('$4::date', '$3')} and created_at < ${toMidnightSql('$5::date + 1', '$3')}
-    group by 1, 2 order by 1, 2`,
+        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (
+          ${toEndingDaysSql('$3::date', '$4::date', OF_TYPE_AND_STATUS)}) ending group by 1) counted using (month) order by month`,
 };
 
 const AWAITING: Statement = {
@@ -59,23 +56,24 @@ export async function readInductionsByStatus(database: ReadDatabase, { builderId
   return rows.map(([status, inductions]) => ({ status: status as InductionStatus, inductions: Number(inductions) }));
 }
 
+/** Filter of the insurances of a builder. */
+export interface InsuranceFilter extends FigureFilter {
+  /** Absent or null for all. */
+  type?: InsuranceType | null;
+  status?: InsuranceStatus | null;
+}
+
 /**
  * Returns the insurances of active subcontractors that end in each month of the range, also for months without any. The first and the
  * last month are counted within the range.
  */
 export async function readInsurancesByMonth(
   database: ReadDatabase,
-  { builderId, timeZone }: FigureFilter,
+  { builderId, timeZone, type = null, status = null }: InsuranceFilter,
   { startDate, endDate }: DayRange,
 ) {
-  const rows = await runSlowStatement(database, INSURANCES, [builderId, timeZone, startDate, endDate]);
+  const rows = await runSlowStatement(database, INSURANCES, [builderId, timeZone, startDate, endDate, type, status]);
   return rows.map(([month, insurances]) => ({ month: month!, insurances: Number(insurances) }));
-}
-
-/** Returns the number of photos of each day and source that has any, by the day on which they were added, without archived ones. */
-export async function readPhotosByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, PHOTOS, toRangeParameters(filter, range));
-  return rows.map(([date, source, photos]) => ({ date: date!, source: source as PhotoSource, photos: Number(photos) }));
 }
 
 /**

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../../src/database/pool/session-settings.ts';
 import {
+  readAttendanceAwaitingAction,
   readAttendanceByDay,
   readSignOnsByHour,
+  readUsualEnd,
   readWorkersOnSite,
 } from '../../../src/domain/dashboard-figures/attendance.ts';
 import {
@@ -163,5 +165,36 @@ describe('figures of days', () => {
     const weekdays = Array.from({ length: 9 }, (_, week) => addDays(date, -7 * week));
     const byHour = () => readSignOnsByHour(fixture.database, filter, date);
     expect(await countReads(byHour, [`'${date}'`])).toBe(await visitsOf(weekdays));
+  });
+});
+
+describe('the usual end of visits', () => {
+  const filter = { builderId: 'buil_a', projectId: 'proj_a1', timeZone: 'Australia/Sydney' };
+
+  it('is the median time of day of the sign-offs of the project in the four weeks before, on the day', async () => {
+    const times = await fixture.execute<{ time: string }>(
+      `select to_char(signed_off_at at time zone 'Australia/Sydney', 'HH24:MI') as time from sign_on_visit
+        where project_id = 'proj_a1' and archived_at is null and signed_off_at is not null
+          and (signed_on_at at time zone 'Australia/Sydney')::date between '2026-03-04' and '2026-03-31' order by 1`,
+    );
+    const end = await readUsualEnd(fixture.database, filter, '2026-04-01');
+    expect(times.length).toBeGreaterThan(20);
+    expect(end).toBe(new Date(`2026-04-01T${times[Math.ceil(times.length / 2) - 1]!.time}+11:00`).toISOString());
+  });
+
+  it('is null for a project without sign-offs', async () => {
+    expect(await readUsualEnd(fixture.database, filter, '2026-01-01')).toBeNull();
+  });
+});
+
+describe('attendance that awaits action', () => {
+  it.each([null, 'proj_a1'])('counts open visits, of the project %s', async (projectId) => {
+    const figure = await readAttendanceAwaitingAction(fixture.database, {
+      builderId: 'buil_a',
+      projectId,
+      timeZone: 'UTC',
+    });
+    const open = countedVisits(projectId).filter((visit) => visit.open).length;
+    expect(figure).toEqual({ signOnConflicts: 0, pendingSignOffs: 0, openVisits: open });
   });
 });

@@ -1,206 +1,173 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import uPlot, { type Options } from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { formatNumber } from '../shared/format.ts';
-import { useTheme } from '../shared/theme.ts';
+import type { CSSProperties, ReactNode } from 'react';
+import { Link } from 'react-router';
+import { formatNumber, sum } from '../shared/format.ts';
 import { DataTable } from './data-table.tsx';
 import { Panel } from './page.tsx';
+import type { Tone } from './status-badge.tsx';
 
 interface Series {
   name: string;
   values: readonly number[];
-  /** A line is drawn over the bars, for figures to compare with. */
-  line?: boolean;
+  tone?: Tone;
+  /** A mark across each bar, for figures to compare with. */
+  isMark?: boolean;
 }
 
 interface ChartProps {
+  heading: string;
+  /** A summary beside the heading. */
+  summary?: ReactNode;
   /** What the chart shows, for screen readers and as caption of its table. */
   title: string;
   /** Header of the labels in the table, such as `Week`. */
   labelHeader: string;
   labels: readonly string[];
-  /** At most six. Bars are stacked in this order, from the bottom. */
+  /** Bars are stacked in this order, from the bottom. */
   series: readonly Series[];
   /** What the vertical axis counts, such as `Hours`. */
   unit: string;
+  /** Address of the rows that a bar counts. */
+  to: (index: number) => string;
+  /** Of the bars, in pixels. */
   height?: number;
 }
 
-interface PanelProps extends ChartProps {
-  heading: string;
-  /** A summary beside the heading. */
-  summary?: ReactNode;
-}
-
-/** A section of a page with a chart. */
-export const ChartPanel = ({ heading, summary, ...chart }: PanelProps) => (
-  <Panel title={heading} aside={summary && <span className="soft small">{summary}</span>}>
-    <div className="body">
-      <BarChart {...chart} />
-    </div>
-  </Panel>
-);
-
-/** A chart of stacked bars, with its figures as a table. */
-function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: ChartProps) {
-  const container = useRef<HTMLDivElement>(null);
-  const theme = useTheme();
-  const [hovered, setHovered] = useState<{ index: number; left: number } | null>(null);
-  // The chart is drawn again when its figures change, not when the page renders again with the same ones.
-  const figures = JSON.stringify([labels, series]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that the styles compute.
-  useEffect(() => {
-    const element = container.current!;
-    const [ownLabels, ownSeries] = JSON.parse(figures) as [string[], Series[]];
-    const onHover = (index: number | null | undefined, left: number) =>
-      setHovered(index === null || index === undefined || left < 0 ? null : { index, left });
-    const options = chartOptions(element, ownLabels, ownSeries, height, onHover);
-    const plot = new uPlot(options, chartData(ownLabels, ownSeries), element);
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      plot.destroy();
-    };
-  }, [figures, height, theme]);
+/** A section of a page with a chart of stacked bars, each of which leads to the rows that it counts, and with its figures as a table. */
+export function ChartPanel(props: ChartProps) {
+  const { heading, summary, title, labelHeader, labels, series, unit, to, height = 200 } = props;
+  const bars = series.filter(({ isMark }) => !isMark);
+  const heights = labels.map((_, index) => sum(bars.map(({ values }) => values[index]!)));
+  const ticks = toTicks(Math.max(...heights, ...series.flatMap(({ values }) => values)));
+  const top = ticks.at(-1)!;
+  const axis = formatNumber(top).length + 1;
+  const toPercent = (value: number, of = top) => `${(value / of) * 100}%`;
   return (
-    <figure className="chart">
-      {series.length > 1 && (
+    <Panel title={heading} aside={summary && <span className="soft small">{summary}</span>}>
+      <figure className="body chart">
         <div className="legend soft small" aria-hidden="true">
-          {series.map(({ name, line }, index) => (
-            <span key={name}>
-              <i className={line ? 'line' : undefined} style={{ background: `var(--chart-${index + 1})` }} />
-              {name}
+          <span>{unit}</span>
+          {series.length > 1 &&
+            series.map(({ name, tone, isMark }) => (
+              <span key={name}>
+                <i className={isMark ? 'mark' : tone} />
+                {name}
+              </span>
+            ))}
+        </div>
+        {/* The table has the same links and figures for the keyboard and screen readers. */}
+        <div className="plot" aria-hidden="true" style={{ height, '--axis': `${axis}ch` } as CSSProperties}>
+          {ticks.map((tick) => (
+            <span key={tick} className="tick soft" style={{ bottom: toPercent(tick) }}>
+              {formatNumber(tick)}
             </span>
           ))}
+          <ol>
+            {labels.map((label, index) => (
+              <li key={label}>
+                <Link to={to(index)} tabIndex={-1}>
+                  {series.map(({ name, values, tone, isMark }) => (
+                    <i
+                      key={name}
+                      className={isMark ? 'mark' : tone}
+                      style={{ [isMark ? 'bottom' : 'height']: toPercent(values[index]!) }}
+                    />
+                  ))}
+                </Link>
+                <span
+                  className="tip"
+                  style={{ left: toPercent(index, labels.length), translate: `-${toPercent(index, labels.length)}` }}
+                >
+                  <b>{label}</b>
+                  {series.map(({ name, values }) => (
+                    <span key={name}>
+                      {name}: {formatNumber(values[index]!)}
+                    </span>
+                  ))}
+                </span>
+                <span className={`label soft ${toWidths(labels, index)}`}>{label}</span>
+              </li>
+            ))}
+          </ol>
         </div>
-      )}
-      <div className="unit soft" aria-hidden="true">
-        {unit}
-      </div>
-      <div ref={container} aria-hidden="true" />
-      {hovered && labels[hovered.index] !== undefined && (
-        <div
-          className="tip"
-          aria-hidden="true"
-          style={{ left: `clamp(0px, ${Math.round(hovered.left)}px, calc(100% - 180px))`, bottom: height }}
-        >
-          <b>{labels[hovered.index]}</b>
-          {series.map(({ name, values }) => (
-            <div key={name}>
-              {name}: {formatNumber(values[hovered.index] ?? 0)}
-            </div>
-          ))}
-        </div>
-      )}
-      <details>
-        <summary>Figures as a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
-        <section className="figures-table" aria-label={title} tabIndex={0}>
-          <DataTable
-            name={`${title}, in ${unit.toLowerCase()}`}
-            cards={false}
-            rows={labels.map((label, index) => ({ label, index }))}
-            rowKey={({ label }) => label}
-            columns={[
-              { header: labelHeader, cell: ({ label }) => label },
-              ...series.map(({ name, values }) => ({
-                header: name,
-                cell: ({ index }: { index: number }) => formatNumber(values[index] ?? 0),
-                number: true,
-              })),
-            ]}
-          />
-        </section>
-      </details>
-    </figure>
+        <details>
+          <summary>Figures as a table</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
+          <section className="figures-table" aria-label={title} tabIndex={0}>
+            <DataTable
+              name={`${title}, in ${unit.toLowerCase()}`}
+              cards={false}
+              rows={labels.map((label, index) => ({ label, index }))}
+              rowKey={({ label }) => label}
+              columns={[
+                { header: labelHeader, cell: ({ label, index }) => <Link to={to(index)}>{label}</Link> },
+                ...series.map(({ name, values }) => ({
+                  header: name,
+                  cell: ({ index }: { index: number }) => formatNumber(values[index]!),
+                  number: true,
+                })),
+              ]}
+            />
+          </section>
+        </details>
+      </figure>
+    </Panel>
   );
 }
 
-/** Sums of the bars up to each series, drawn from the largest, so that each covers the lower part of the one before. */
-function chartData(labels: readonly string[], series: readonly Series[]): uPlot.AlignedData {
-  const sums = new Array<number>(labels.length).fill(0);
-  const stacks = series
-    .filter(({ line }) => !line)
-    .map(({ values }) =>
-      values.map((value, index) => {
-        sums[index]! += value;
-        return sums[index]!;
-      }),
-    );
-  const lines = series.filter(({ line }) => line).map(({ values }) => [...values]);
-  return [labels.map((_, index) => index), ...stacks.reverse(), ...lines];
+/** Returns the steps of the vertical axis up to a value, at most five and whole numbers, because it counts. */
+function toTicks(highest: number): number[] {
+  const steps = [1, 2, 5].flatMap((digit) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => digit * 10 ** power));
+  const step = steps.sort((one, other) => one - other).find((each) => each * 4 >= highest)!;
+  return Array.from({ length: Math.max(1, Math.ceil(highest / step)) + 1 }, (_, index) => index * step);
 }
 
-/** Steps of the vertical axis: whole numbers, because it counts. */
-const INCREMENTS = [1, 2, 5]
-  .flatMap((step) => [0, 1, 2, 3, 4, 5, 6].map((power) => step * 10 ** power))
-  .sort((a, b) => a - b);
+/** Widths in pixels from which charts show more labels, as in the styles. */
+const WIDTHS = [250, 560, 1000];
+/** Pixels of the vertical axis, of a letter, and of the space between two labels. */
+const AXIS = 48;
+const LETTER = 7;
+const SPACE = 14;
 
-/** Pixels that a label of the horizontal axis needs. */
-const LABEL_WIDTH = 56;
-
-function chartOptions(
-  element: HTMLElement,
-  labels: readonly string[],
-  series: readonly Series[],
-  height: number,
-  onHover: (index: number | null | undefined, left: number) => void,
-): Options {
-  const colour = (property: string) => readColour(element, property);
-  const colouredSeries = series.map((one, index) => ({ ...one, colour: colour(`--chart-${index + 1}`) }));
-  const stroke = colour('--soft');
-  const grid = { stroke: colour('--line'), width: 1 };
-  const axis = { stroke, font: `12px ${getComputedStyle(element).fontFamily}`, ticks: { show: false } };
-  return {
-    width: Math.max(element.clientWidth, 200),
-    height,
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: {
-      x: { time: false, range: [-0.6, Math.max(labels.length - 0.4, 0.6)] },
-      y: { range: (_, __, highest) => [0, Math.max(highest * 1.08, 1)] },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 26,
-        splits: ({ width }) => {
-          const step = Math.max(1, Math.ceil((labels.length * LABEL_WIDTH) / Math.max(width / devicePixelRatio, 1)));
-          return labels.map((_, index) => index).filter((index) => index % step === 0);
-        },
-        values: (_, splits) => splits.map((index) => labels[index] ?? ''),
-      },
-      { ...axis, grid, size: 48, incrs: INCREMENTS, values: (_, splits) => splits.map(formatNumber) },
-    ],
-    series: [
-      {},
-      ...colouredSeries
-        .filter(({ line }) => !line)
-        .reverse()
-        .map(({ name, colour: fill }) => ({
-          label: name,
-          fill,
-          stroke: fill,
-          width: 0,
-          points: { show: false },
-          paths: uPlot.paths.bars!({ size: [0.7, 48], radius: 0.06 }),
-        })),
-      ...colouredSeries
-        .filter(({ line }) => line)
-        .map(({ name, colour }) => ({ label: name, stroke: colour, width: 2, points: { show: false } })),
-    ],
-    hooks: { setCursor: [({ cursor: { idx, left } }) => onHover(idx, left ?? -1)] },
-  };
+/** Returns the classes of the widths at which the label has room below the axis: those of every second or third bar and so on may not. */
+function toWidths(labels: readonly string[], index: number): string {
+  const needed = Math.max(...labels.map(({ length }) => length)) * LETTER + SPACE;
+  return WIDTHS.filter((width) => {
+    const room = width - AXIS;
+    const step = Math.ceil((labels.length * needed) / room);
+    const center = ((index + 0.5) * room) / labels.length;
+    return index % step === 0 && center + needed / 2 <= room + SPACE;
+  })
+    .map((width) => `from-${width}`)
+    .join(' ');
 }
 
-/** Returns the colour of a custom property in the current theme. */
-function readColour(element: HTMLElement, property: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(${property})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
+interface Bar {
+  name: string;
+  value: number;
+  /** Address of what the bar counts. */
+  to?: string;
+  /** The value in words, with what belongs to it. */
+  children: ReactNode;
+}
+
+/** A list of values with bars, each of which leads to the rows that it counts. */
+export function BarList({ bars }: { bars: readonly Bar[] }) {
+  const most = Math.max(...bars.map(({ value }) => value)) || 1;
+  return (
+    <ol className="body top-list">
+      {bars.map(({ name, value, to, children }) => (
+        <li key={to ?? name}>
+          {to ? (
+            <Link className="label" to={to} title={name}>
+              {name}
+            </Link>
+          ) : (
+            <span className="label">{name}</span>
+          )}
+          <span>{children}</span>
+          <i className="share" style={{ width: `${(value / most) * 100}%` }} />
+        </li>
+      ))}
+    </ol>
+  );
 }

@@ -1,8 +1,11 @@
 import { formatEnum } from '../shared/format.ts';
 
-/** Tones of states, in every list of the console. */
-const TONES: Record<string, string> = {
-  APPROVED_1: 'brand',
+/** Meaning of a colour in badges and charts. Charts hatch what is `part` of it. */
+export type Tone = 'good' | 'good part' | 'warn' | 'bad' | 'bad part';
+
+/** Tones of states, in every list and chart of the console. */
+const TONES: Record<string, Tone> = {
+  APPROVED_1: 'good part',
   APPROVED_2: 'good',
   REVIEWED: 'good',
   DELIVERED: 'good',
@@ -24,6 +27,8 @@ const NAMES: Record<string, string> = { APPROVED_1: 'Approved once', APPROVED_2:
 
 export const formatStatus = (status: string): string => NAMES[status] ?? formatEnum(status);
 
+export const getTone = (status: string): Tone | undefined => TONES[status];
+
 export const StatusBadge = ({ status }: { status: string }) => (
-  <span className={`badge ${TONES[status] ?? ''}`}>{formatStatus(status)}</span>
+  <span className={`badge ${getTone(status) ?? ''}`}>{formatStatus(status)}</span>
 );

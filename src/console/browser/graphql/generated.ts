@@ -148,6 +148,7 @@ export type TimesheetFiguresQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
   costCodeId?: string | null | undefined;
+  status?: TimesheetStatus | null | undefined;
   from: string;
   until: string;
 }>;
@@ -165,22 +166,14 @@ export type InductionFiguresQuery = { inductionsByStatus: Array<{ status: Induct
 
 export type InsuranceFiguresQueryVariables = Exact<{
   builderId: string;
+  type?: InsuranceType | null | undefined;
+  status?: InsuranceStatus | null | undefined;
   from: string;
   until: string;
 }>;
 
 
 export type InsuranceFiguresQuery = { insurancesByMonth: Array<{ month: string, insurances: number }> };
-
-export type PhotoFiguresQueryVariables = Exact<{
-  builderId: string;
-  projectId?: string | null | undefined;
-  from: string;
-  until: string;
-}>;
-
-
-export type PhotoFiguresQuery = { photosByDay: Array<{ date: string, source: PhotoSource, photos: number }> };
 
 export type ScopeQueryVariables = Exact<{
   builderId?: string | null | undefined;
@@ -212,11 +205,13 @@ export type ChangesQueryVariables = Exact<{
 
 export type ChangesQuery = { changes: { cursor: string, builderIds: Array<string>, projectIds: Array<string>, reset: boolean } };
 
-export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
+export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
 
 export type ConflictPartFragment = { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
 
-export type PendingPartFragment = { id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } };
+export type PendingPartFragment = { id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } };
+
+export type PendingPageFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> };
 
 export type PendingSignOffsQueryVariables = Exact<{
   builderId: string;
@@ -224,7 +219,33 @@ export type PendingSignOffsQueryVariables = Exact<{
 }>;
 
 
-export type PendingSignOffsQuery = { builder: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
+export type PendingSignOffsQuery = { site: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
+
+export type PendingSignOffsOfProjectQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  offset?: number | null | undefined;
+}>;
+
+
+export type PendingSignOffsOfProjectQuery = { site: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
+
+export type AttendanceCountsQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+}>;
+
+
+export type AttendanceCountsQuery = { attendanceAwaitingAction: { signOnConflicts: number, pendingSignOffs: number, openVisits: number } };
+
+export type UsualEndQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  date: string;
+}>;
+
+
+export type UsualEndQuery = { usualEnd: string | null };
 
 export type OneProjectQueryVariables = Exact<{
   builderId: string;
@@ -251,7 +272,7 @@ export type BoardQueryVariables = Exact<{
 }>;
 
 
-export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
@@ -262,6 +283,7 @@ export type OneConflictQuery = { conflict: { id: string, code: SignOnConflictCod
 
 export type OpenConflictsQueryVariables = Exact<{
   builderId: string;
+  projectId?: string | null | undefined;
   state?: ConflictState | null | undefined;
   after?: string | null | undefined;
 }>;
@@ -277,7 +299,7 @@ export type CloseVisitMutationVariables = Exact<{
 }>;
 
 
-export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } | null };
+export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } | null };
 
 export type ArchiveVisitMutationVariables = Exact<{
   visitId: string;
@@ -286,6 +308,25 @@ export type ArchiveVisitMutationVariables = Exact<{
 
 
 export type ArchiveVisitMutation = { archiveVisit: { id: string, updatedAt: string, archivedAt: string | null } | null };
+
+export type DismissSignOffMutationVariables = Exact<{
+  signOnEventId: string;
+  reason: string;
+  expectedUpdatedAt: string;
+}>;
+
+
+export type DismissSignOffMutation = { dismissSignOff: { id: string } | null };
+
+export type CreateVisitMutationVariables = Exact<{
+  signOnEventId: string;
+  signedOnAt: string;
+  reason: string;
+  expectedUpdatedAt: string;
+}>;
+
+
+export type CreateVisitMutation = { createVisit: { id: string } | null };
 
 export type ResolveConflictMutationVariables = Exact<{
   id: string | number;
@@ -336,6 +377,7 @@ export type IntegratorsQueryVariables = Exact<{
   name?: string | null | undefined;
   after?: string | null | undefined;
   requestId?: string | null | undefined;
+  day?: string | null | undefined;
   since: string;
   until: string;
 }>;
@@ -350,6 +392,7 @@ export type OneIntegratorQueryVariables = Exact<{
   connectedTo?: string | null | undefined;
   connectionsAfter?: string | null | undefined;
   requestId?: string | null | undefined;
+  day?: string | null | undefined;
   since: string;
   until: string;
 }>;
@@ -763,13 +806,14 @@ export const TodayDocument = `query Today($builderId: BuilderId!, $date: Calenda
     failingWebhookEndpoints
   }
 }` as unknown as TypedDocumentNode<TodayQuery, TodayQueryVariables>;
-export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $from: CalendarDate!, $until: CalendarDate!) {
+export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $status: TimesheetStatus, $from: CalendarDate!, $until: CalendarDate!) {
   hoursByWeek(
     builderId: $builderId
     startDate: $from
     endDate: $until
     projectId: $projectId
     costCodeId: $costCodeId
+    status: $status
   ) {
     week
     status
@@ -782,6 +826,7 @@ export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: Buil
     endDate: $until
     projectId: $projectId
     costCodeId: $costCodeId
+    status: $status
   ) {
     hours
     project {
@@ -795,6 +840,7 @@ export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: Buil
     endDate: $until
     projectId: $projectId
     costCodeId: $costCodeId
+    status: $status
   ) {
     hours
     costCode {
@@ -810,24 +856,18 @@ export const InductionFiguresDocument = `query InductionFigures($builderId: Buil
     inductions
   }
 }` as unknown as TypedDocumentNode<InductionFiguresQuery, InductionFiguresQueryVariables>;
-export const InsuranceFiguresDocument = `query InsuranceFigures($builderId: BuilderId!, $from: CalendarDate!, $until: CalendarDate!) {
-  insurancesByMonth(builderId: $builderId, startDate: $from, endDate: $until) {
+export const InsuranceFiguresDocument = `query InsuranceFigures($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $from: CalendarDate!, $until: CalendarDate!) {
+  insurancesByMonth(
+    builderId: $builderId
+    type: $type
+    status: $status
+    startDate: $from
+    endDate: $until
+  ) {
     month
     insurances
   }
 }` as unknown as TypedDocumentNode<InsuranceFiguresQuery, InsuranceFiguresQueryVariables>;
-export const PhotoFiguresDocument = `query PhotoFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
-  photosByDay(
-    builderId: $builderId
-    startDate: $from
-    endDate: $until
-    projectId: $projectId
-  ) {
-    date
-    source
-    photos
-  }
-}` as unknown as TypedDocumentNode<PhotoFiguresQuery, PhotoFiguresQueryVariables>;
 export const ScopeDocument = `query Scope($builderId: BuilderId, $hasBuilder: Boolean!) {
   me {
     id
@@ -885,22 +925,26 @@ export const ChangesDocument = `query Changes($after: String) {
   }
 }` as unknown as TypedDocumentNode<ChangesQuery, ChangesQueryVariables>;
 export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $offset: PageOffset) {
-  builder(builderId: $builderId) {
+  site: builder(builderId: $builderId) {
     id
     pendingSignOffs(offset: $offset) {
-      meta {
-        totalCount
-        offset
-        limit
-      }
-      data {
-        ...PendingPart
-      }
+      ...PendingPage
     }
+  }
+}
+fragment PendingPage on SignOnEventPage {
+  meta {
+    totalCount
+    offset
+    limit
+  }
+  data {
+    ...PendingPart
   }
 }
 fragment PendingPart on SignOnEvent {
   id
+  updatedAt
   occurredAt
   deviceId
   sourceEventId
@@ -917,6 +961,53 @@ fragment PendingPart on SignOnEvent {
     name
   }
 }` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
+export const PendingSignOffsOfProjectDocument = `query PendingSignOffsOfProject($builderId: BuilderId!, $projectId: ProjectId!, $offset: PageOffset) {
+  site: project(builderId: $builderId, projectId: $projectId) {
+    id
+    pendingSignOffs(offset: $offset) {
+      ...PendingPage
+    }
+  }
+}
+fragment PendingPage on SignOnEventPage {
+  meta {
+    totalCount
+    offset
+    limit
+  }
+  data {
+    ...PendingPart
+  }
+}
+fragment PendingPart on SignOnEvent {
+  id
+  updatedAt
+  occurredAt
+  deviceId
+  sourceEventId
+  sourceSignOnEventId
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<PendingSignOffsOfProjectQuery, PendingSignOffsOfProjectQueryVariables>;
+export const AttendanceCountsDocument = `query AttendanceCounts($builderId: BuilderId!, $projectId: ProjectId) {
+  attendanceAwaitingAction(builderId: $builderId, projectId: $projectId) {
+    signOnConflicts
+    pendingSignOffs
+    openVisits
+  }
+}` as unknown as TypedDocumentNode<AttendanceCountsQuery, AttendanceCountsQueryVariables>;
+export const UsualEndDocument = `query UsualEnd($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!) {
+  usualEnd(builderId: $builderId, projectId: $projectId, date: $date)
+}` as unknown as TypedDocumentNode<UsualEndQuery, UsualEndQueryVariables>;
 export const OneProjectDocument = `query OneProject($builderId: BuilderId!, $projectId: ProjectId!) {
   project(builderId: $builderId, projectId: $projectId) {
     id
@@ -975,6 +1066,10 @@ fragment VisitPart on SignOnVisit {
   closedBy
   closingReason
   anomaly
+  project {
+    id
+    name
+  }
   worker {
     id
     fullName
@@ -996,6 +1091,7 @@ fragment VisitPart on SignOnVisit {
 }
 fragment PendingPart on SignOnEvent {
   id
+  updatedAt
   occurredAt
   deviceId
   sourceEventId
@@ -1123,8 +1219,13 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<OneConflictQuery, OneConflictQueryVariables>;
-export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!, $state: ConflictState, $after: String) {
-  conflicts(builderId: $builderId, state: $state, after: $after) {
+export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!, $projectId: ProjectId, $state: ConflictState, $after: String) {
+  conflicts(
+    builderId: $builderId
+    projectId: $projectId
+    state: $state
+    after: $after
+  ) {
     data {
       ...ConflictPart
     }
@@ -1205,6 +1306,10 @@ fragment VisitPart on SignOnVisit {
   closedBy
   closingReason
   anomaly
+  project {
+    id
+    name
+  }
   worker {
     id
     fullName
@@ -1231,6 +1336,25 @@ export const ArchiveVisitDocument = `mutation ArchiveVisit($visitId: SignOnVisit
     archivedAt
   }
 }` as unknown as TypedDocumentNode<ArchiveVisitMutation, ArchiveVisitMutationVariables>;
+export const DismissSignOffDocument = `mutation DismissSignOff($signOnEventId: SignOnEventId!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+  dismissSignOff(
+    signOnEventId: $signOnEventId
+    reason: $reason
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    id
+  }
+}` as unknown as TypedDocumentNode<DismissSignOffMutation, DismissSignOffMutationVariables>;
+export const CreateVisitDocument = `mutation CreateVisit($signOnEventId: SignOnEventId!, $signedOnAt: Timestamp!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+  createVisit(
+    signOnEventId: $signOnEventId
+    signedOnAt: $signedOnAt
+    reason: $reason
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    id
+  }
+}` as unknown as TypedDocumentNode<CreateVisitMutation, CreateVisitMutationVariables>;
 export const ResolveConflictDocument = `mutation ResolveConflict($id: ID!, $resolution: ConflictResolution!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
   resolveConflict(
     id: $id
@@ -1310,10 +1434,6 @@ fragment OpenVisitsPart on SignOnVisitPage {
   }
   data {
     ...VisitPart
-    project {
-      id
-      name
-    }
   }
 }
 fragment VisitPart on SignOnVisit {
@@ -1325,6 +1445,10 @@ fragment VisitPart on SignOnVisit {
   closedBy
   closingReason
   anomaly
+  project {
+    id
+    name
+  }
   worker {
     id
     fullName
@@ -1360,10 +1484,6 @@ fragment OpenVisitsPart on SignOnVisitPage {
   }
   data {
     ...VisitPart
-    project {
-      id
-      name
-    }
   }
 }
 fragment VisitPart on SignOnVisit {
@@ -1375,6 +1495,10 @@ fragment VisitPart on SignOnVisit {
   closedBy
   closingReason
   anomaly
+  project {
+    id
+    name
+  }
   worker {
     id
     fullName
@@ -1412,7 +1536,7 @@ export const FailingEndpointsDocument = `query FailingEndpoints($builderId: Buil
     }
   }
 }` as unknown as TypedDocumentNode<FailingEndpointsQuery, FailingEndpointsQueryVariables>;
-export const IntegratorsDocument = `query Integrators($name: String, $after: String, $requestId: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const IntegratorsDocument = `query Integrators($name: String, $after: String, $requestId: String, $day: CalendarDate, $since: CalendarDate!, $until: CalendarDate!) {
   integrators(name: $name, after: $after) {
     data {
       id
@@ -1441,7 +1565,7 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
     rejections
     failures
   }
-  requestLog(requestId: $requestId, limit: 100) {
+  requestLog(requestId: $requestId, day: $day, limit: 100) {
     ...LoggedRequestPart
   }
 }
@@ -1466,7 +1590,7 @@ fragment LoggedRequestPart on LoggedRequest {
     message
   }
 }` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
-export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $requestId: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $requestId: String, $day: CalendarDate, $since: CalendarDate!, $until: CalendarDate!) {
   integrator(id: $id) {
     id
     name
@@ -1514,7 +1638,7 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName:
     rejections
     failures
   }
-  requestLog(integratorId: $id, requestId: $requestId, limit: 100) {
+  requestLog(integratorId: $id, requestId: $requestId, day: $day, limit: 100) {
     ...LoggedRequestPart
   }
 }

@@ -50,6 +50,12 @@ export function useFilters(): Filters {
   };
 }
 
+/** Returns a function that creates URLs of the same page with other filters. */
+export function useFilteredAddress(): (changes: Changes) => string {
+  const [parameters] = useSearchParams();
+  return (changes) => `?${changeParameters(parameters, changes)}`;
+}
+
 /** Returns a function that creates URLs of pages of the same region and builder. */
 export function useAddress(): (page: string, filters?: Changes) => string {
   const [parameters] = useSearchParams();

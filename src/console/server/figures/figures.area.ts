@@ -1,22 +1,24 @@
+import type { InsuranceType } from '../../../../schema/enums.ts';
 import type { Scope } from '../../../../schema/scopes.ts';
 import { getTimeZone, toDatabaseTimeZone } from '../../../../schema/time-zone.ts';
 import {
+  readAttendanceAwaitingAction,
   readAttendanceByDay,
   readSignOnsByHour,
+  readUsualEnd,
   readWorkersOnSite,
 } from '../../../domain/dashboard-figures/attendance.ts';
-import { type DayRange, MAX_GROUPS, requireFewGroups } from '../../../domain/dashboard-figures/figure-query.ts';
 import {
-  type HoursFilter,
-  readHoursByCostCode,
-  readHoursByProject,
-  readHoursByWeek,
-} from '../../../domain/dashboard-figures/hours.ts';
+  type DayRange,
+  type FigureFilter,
+  MAX_GROUPS,
+  requireFewGroups,
+} from '../../../domain/dashboard-figures/figure-query.ts';
+import { readHoursByCostCode, readHoursByProject, readHoursByWeek } from '../../../domain/dashboard-figures/hours.ts';
 import {
   readInductionsByStatus,
   readInsurancesByMonth,
   readItemsAwaitingAction,
-  readPhotosByDay,
 } from '../../../domain/dashboard-figures/records.ts';
 import { visits } from '../../../domain/readers/attendance.reader.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
@@ -33,15 +35,20 @@ const INSURANCE_DAYS = 30;
 /** Assumed number of records of a figure, in the cost of a query. */
 const FIGURE_RECORDS = 371;
 
-interface FigureArgs extends DayRange {
-  builderId: string;
-  projectId?: string | null;
+/** Filters of a figure: the builder's, and those of the counted records alone, which the schema has validated. */
+interface Filter extends FigureFilter {
   costCodeId?: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: timesheets and insurances have statuses of their own.
+  status?: any;
+  type?: InsuranceType | null;
+}
+
+interface FigureArgs extends DayRange, Omit<Filter, 'timeZone'> {
   date: string;
 }
 
-type Read = (context: ConsoleContext, filter: HoursFilter, args: FigureArgs) => Promise<unknown>;
-type ReadRange = (database: ConsoleContext['database'], filter: HoursFilter, range: DayRange) => Promise<unknown>;
+type Read = (context: ConsoleContext, filter: Filter, args: FigureArgs) => Promise<unknown>;
+type ReadRange = (database: ConsoleContext['database'], filter: Filter, range: DayRange) => Promise<unknown>;
 
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
 const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): ConsoleOperation => ({
@@ -51,8 +58,8 @@ const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): C
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
     const timeZone = toDatabaseTimeZone(getTimeZone(builder, context.region));
-    const { builderId, projectId = null, costCodeId = null } = args;
-    return read(context, { builderId, projectId, costCodeId, timeZone }, args);
+    const { projectId = null } = args;
+    return read(context, { ...args, projectId, timeZone }, args);
   },
 });
 
@@ -77,7 +84,7 @@ const MAX_VISITS = 2_000;
 /** Returns all visits of a project that began on a day. Throws 400 where there are too many. */
 async function readVisitsOfDay(
   { database, personalReads }: ConsoleContext,
-  { builderId, projectId, timeZone }: HoursFilter,
+  { builderId, projectId, timeZone }: Filter,
   { date }: FigureArgs,
 ) {
   const where = { builderId, projectId, date, timeZone, notArchived: true };
@@ -96,9 +103,14 @@ export const figuresArea: ConsoleArea = {
     hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode, MAX_GROUPS),
     attendanceByDay: figureOfDays('read:attendance', 93, readAttendanceByDay),
     insurancesByMonth: figureOfDays('read:insurances', 1_827, readInsurancesByMonth),
-    photosByDay: figureOfDays('read:photos', 93, readPhotosByDay),
     signOnsByHour: figure('read:attendance', ({ database }, filter, { date }) =>
       readSignOnsByHour(database, filter, date),
+    ),
+    usualEnd: figure('read:attendance', ({ database }, filter, { date }) => readUsualEnd(database, filter, date), 1),
+    attendanceAwaitingAction: figure(
+      'read:attendance',
+      ({ database }, filter) => readAttendanceAwaitingAction(database, filter),
+      1,
     ),
     visitsOfDay: figure('read:attendance', readVisitsOfDay, MAX_VISITS),
     workersOnSite: figure(

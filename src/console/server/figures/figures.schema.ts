@@ -68,13 +68,12 @@ export const figureTypes = /* GraphQL */ `
     insurances: Int!
   }
 
-  "Photos of one day and source."
-  type PhotosByDay {
-    "Day on which the photos were added."
-    date: CalendarDate!
-    source: PhotoSource!
-    "Without the archived ones."
-    photos: Int!
+  "How many records of attendance wait for a person."
+  type AttendanceAwaitingAction {
+    "Open conflicts, as listed by 'conflicts'."
+    signOnConflicts: Int!
+    pendingSignOffs: Int!
+    openVisits: Int!
   }
 
   "How many records of a builder wait for a person."
@@ -99,15 +98,19 @@ export const figureTypes = /* GraphQL */ `
     "All visits of a project that began on a day, without the archived ones; at most 2,000."
     visitsOfDay(builderId: BuilderId!, projectId: ProjectId!, date: CalendarDate!): [SignOnVisit!]!
     "Hours by week and status, in at most 371 days. Both ends are included."
-    hoursByWeek(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
+    hoursByWeek(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
     "Hours by project in the order of their names, in at most 371 days."
-    hoursByProject(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByProject!]!
+    hoursByProject(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByProject!]!
     "Hours by cost code, in at most 371 days."
-    hoursByCostCode(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByCostCode!]!
+    hoursByCostCode(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByCostCode!]!
     "Visits of each day, in at most 93 days."
     attendanceByDay(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [AttendanceByDay!]!
     "Sign-ons of each hour of a day."
     signOnsByHour(builderId: BuilderId!, projectId: ProjectId, date: CalendarDate!): [SignOnsByHour!]!
+    "When visits of a project usually end on a day: the median time of day of the sign-offs in the four weeks before. Null without any."
+    usualEnd(builderId: BuilderId!, projectId: ProjectId!, date: CalendarDate!): Timestamp
+    "Numbers of records of attendance that wait for a person, of all projects or of one."
+    attendanceAwaitingAction(builderId: BuilderId!, projectId: ProjectId): AttendanceAwaitingAction!
     "Visits that have not ended, by project in the order of their names. Projects without any are left out."
     workersOnSite(builderId: BuilderId!): [WorkersOnSite!]!
     "All projects in progress in the order of creation, at most 10,000."
@@ -115,9 +118,7 @@ export const figureTypes = /* GraphQL */ `
     "Inductions by status."
     inductionsByStatus(builderId: BuilderId!, projectId: ProjectId): [InductionsByStatus!]!
     "Insurances by the month in which they end, in at most 1,827 days."
-    insurancesByMonth(builderId: BuilderId!, startDate: CalendarDate!, endDate: CalendarDate!): [InsurancesByMonth!]!
-    "Photos by day and source, in at most 93 days. Days without photos are left out."
-    photosByDay(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [PhotosByDay!]!
+    insurancesByMonth(builderId: BuilderId!, type: InsuranceType, status: InsuranceStatus, startDate: CalendarDate!, endDate: CalendarDate!): [InsurancesByMonth!]!
     "Numbers of records that wait for a person."
     itemsAwaitingAction(builderId: BuilderId!): ItemsAwaitingAction!
   }

@@ -28,8 +28,11 @@ export const usageArea: ConsoleArea = {
     },
     requestLog: {
       action: 'access.read',
-      resolve: async (_, { limit, ...filter }, { database, clock }) =>
-        (await readRequestLog(database, filter, { cursor: null, limit: toLimit(limit), now: clock.now() })).data,
+      async resolve(_, { limit, day, ...filter }, { database, clock }) {
+        const range = day && { startDate: `${day}T00:00:00.000Z`, endDate: `${day}T23:59:59.999Z` };
+        const page = { cursor: null, limit: toLimit(limit), now: clock.now() };
+        return (await readRequestLog(database, { ...filter, ...range }, page)).data;
+      },
     },
   },
   fields: {

@@ -32,7 +32,7 @@ export const usageTypes = /* GraphQL */ `
   extend type Query {
     "Requests, rejections and failures of all integrators or of one by day, in at most 400 days. Days without requests are left out."
     usageByDay(integratorId: ID, since: CalendarDate!, until: CalendarDate!): [UsageByDay!]!
-    "The requests that failed in the last seven days, the newest first."
-    requestLog(integratorId: ID, requestId: String, code: String, limit: Int = 50): [LoggedRequest!]!
+    "The requests that failed in the last seven days or on one of them, in UTC; the newest first."
+    requestLog(integratorId: ID, requestId: String, code: String, day: CalendarDate, limit: Int = 50): [LoggedRequest!]!
   }
 `;

@@ -30,6 +30,7 @@ export function IntegratorList() {
     name,
     after,
     requestId: filters.get('request'),
+    day: filters.get('day'),
     since: addDays(until, 1 - USAGE_DAYS),
     until,
   });

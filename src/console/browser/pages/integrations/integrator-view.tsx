@@ -36,6 +36,7 @@ export function IntegratorView() {
     since: addDays(until, 1 - USAGE_DAYS),
     until,
     requestId: filters.get('request'),
+    day: filters.get('day'),
     clientName,
     clientsAfter: filters.get('clients'),
     connectedTo,

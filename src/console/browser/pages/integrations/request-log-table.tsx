@@ -1,9 +1,11 @@
 import { Fragment } from 'react';
+import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchFilter } from '../../components/filters.tsx';
 import { Panel } from '../../components/page.tsx';
 import type { LoggedRequestPartFragment } from '../../graphql/generated.ts';
-import { formatAge, formatCount } from '../../shared/format.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { formatAge, formatCount, formatPlural, formatShortDay } from '../../shared/format.ts';
 import { useNow } from '../../shared/use-now.ts';
 
 interface Group extends LoggedRequestPartFragment {
@@ -29,11 +31,27 @@ function groupRequests(requests: readonly LoggedRequestPartFragment[]): Group[] 
 /** The latest requests that failed, or those with the id that the parameter `request` of the URL has; equal ones are counted. */
 export function RequestLogTable({ requests }: { requests: readonly LoggedRequestPartFragment[] }) {
   const now = useNow(60_000);
+  const filters = useFilters();
+  const day = filters.get('day');
+  const count = `${formatPlural(requests.length, 'rejection')}, equal ones in one row`;
   return (
-    <Panel title="Failed requests" aside={<SearchFilter name="request" label="Request id" />}>
+    <Panel
+      title={
+        <>
+          Failed requests{day && ` of ${formatShortDay(day)}`} <span className="soft small">{count}</span>
+        </>
+      }
+      aside={
+        <div className="filters">
+          {day && <Button onClick={() => filters.set({ day: null })}>All days</Button>}
+          <SearchFilter name="request" label="Request id" />
+        </div>
+      }
+    >
       <DataTable
         name="Failed requests"
-        empty="No request failed in seven days"
+        empty="No request failed"
+        hint="Failed requests are kept for seven days."
         rows={groupRequests(requests)}
         rowKey={({ requestId, at }) => `${requestId} ${at}`}
         columns={[

@@ -1,5 +1,6 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
 import type { IntegratorsQuery } from '../../graphql/generated.ts';
+import { useFilteredAddress } from '../../shared/filters.ts';
 import { formatCount, formatShortDay, listDaysUntil, sum } from '../../shared/format.ts';
 
 type UsageDay = IntegratorsQuery['usageByDay'][number];
@@ -8,8 +9,9 @@ type Count = (entry: UsageDay) => number;
 /** Days that the charts of usage show. */
 export const USAGE_DAYS = 30;
 
-/** Requests of each day by outcome. Days without requests are zero. */
+/** Requests of each day by outcome, which lead to those of the day that failed. Days without requests are zero. */
 export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {
+  const address = useFilteredAddress();
   const days = listDaysUntil(until, USAGE_DAYS);
   const total = (count: Count) => formatCount(sum(usage.map(count)));
   const perDay = (count: Count) => days.map((day) => sum(usage.filter(({ date }) => date === day).map(count)));
@@ -26,10 +28,15 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
       labelHeader="Day (UTC)"
       unit="Requests"
       labels={days.map(formatShortDay)}
+      to={(index) => address({ day: days[index] })}
       series={[
-        { name: 'Succeeded', values: perDay(({ requests, rejections, failures }) => requests - rejections - failures) },
-        { name: 'Rejected', values: perDay(({ rejections }) => rejections) },
-        { name: 'Failed', values: perDay(({ failures }) => failures) },
+        {
+          name: 'Succeeded',
+          tone: 'good',
+          values: perDay(({ requests, rejections, failures }) => requests - rejections - failures),
+        },
+        { name: 'Rejected', tone: 'bad part', values: perDay(({ rejections }) => rejections) },
+        { name: 'Failed', tone: 'bad', values: perDay(({ failures }) => failures) },
       ]}
     />
   );

@@ -11,7 +11,6 @@ import { useFilters } from '../../shared/filters.ts';
 import { formatDay, formatPlural } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { FolderList } from './folder-list.tsx';
-import { PhotoChart } from './photo-chart.tsx';
 import { PhotoImage } from './photo-image.tsx';
 import { PhotoViewer } from './photo-viewer.tsx';
 
@@ -52,7 +51,6 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
         <ProjectFilter projects={projects} fallback={project.id} />
         <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
       </PageHead>
-      <PhotoChart projectId={project.id} />
       <div className="gallery">
         <FolderList projectId={project.id} folderId={folderId} />
         <section className="panel" aria-label="Photos">

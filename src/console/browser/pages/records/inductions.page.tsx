@@ -1,18 +1,23 @@
-import { ChartPanel } from '../../components/bar-chart.tsx';
-import { Button } from '../../components/button.tsx';
 import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { formatStatus, StatusBadge } from '../../components/status-badge.tsx';
+import { Stats } from '../../components/stats.tsx';
+import { formatStatus, getTone, StatusBadge } from '../../components/status-badge.tsx';
 import { InductionFiguresDocument, type InductionStatus, InductionsDocument } from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
-import { formatCount, formatDay, formatEnum, formatPlural, sum, toCalendarDate } from '../../shared/format.ts';
+import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
+import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'] as const satisfies InductionStatus[];
+
+interface InductionsFilter {
+  builderId: string;
+  projectId: string | undefined;
+  status: InductionStatus | undefined;
+}
 
 /** The inductions of all of a builder's projects. */
 export default function InductionsPage() {
@@ -63,46 +68,28 @@ export default function InductionsPage() {
         { header: 'Number', cell: ({ identifier }) => identifier, number: true },
       ]}
     >
-      <InductionChart builderId={builderId} projectId={projectId} />
+      <InductionStats {...chosen} />
     </ListPage>
   );
 }
 
-/** Inductions by status, each of which filters the list. */
-function InductionChart({ builderId, projectId }: { builderId: string; projectId: string | undefined }) {
-  const filters = useFilters();
+/** Inductions of the filters by status. */
+function InductionStats({ builderId, projectId, status }: InductionsFilter) {
+  const address = useFilteredAddress();
   const request = useRequest(InductionFiguresDocument, { builderId, projectId }, { live: true });
   return (
     <Loaded request={request} lines={2}>
-      {({ inductionsByStatus }) => {
-        const counts = STATUSES.map(
-          (status) => inductionsByStatus.find((point) => point.status === status)?.inductions ?? 0,
-        );
-        return (
-          <div className="columns figures">
-            <ChartPanel
-              heading="Inductions by status"
-              summary={formatPlural(sum(counts), 'induction')}
-              title="Inductions by status"
-              labelHeader="Status"
-              unit="Inductions"
-              labels={STATUSES.map(formatStatus)}
-              series={[{ name: 'Inductions', values: counts }]}
-              height={150}
-            />
-            <div className="stats column">
-              {STATUSES.map((status, index) => (
-                <Button key={status} className="stat" onClick={() => filters.set({ status })}>
-                  <b className={status !== 'REVIEWED' && counts[index]! > 0 ? 'warn' : undefined}>
-                    {formatCount(counts[index]!)}
-                  </b>
-                  <span>{formatStatus(status)}</span>
-                </Button>
-              ))}
-            </div>
-          </div>
-        );
-      }}
+      {({ inductionsByStatus }) => (
+        <Stats
+          name="Inductions by status"
+          stats={STATUSES.filter((each) => !status || each === status).map((each) => ({
+            count: inductionsByStatus.find((point) => point.status === each)?.inductions ?? 0,
+            label: formatStatus(each),
+            to: address({ status: each }),
+            tone: getTone(each),
+          }))}
+        />
+      )}
     </Loaded>
   );
 }

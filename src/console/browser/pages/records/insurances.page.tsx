@@ -11,13 +11,14 @@ import {
   type InsuranceType,
 } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
 import {
   addDays,
   countDays,
   formatDay,
   formatEnum,
   formatMonth,
+  formatPlural,
   toCalendarDate,
   toRecordedDay,
 } from '../../shared/format.ts';
@@ -25,8 +26,6 @@ import { useBuilder } from '../../shared/scope.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] as const satisfies InsuranceStatus[];
 const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
-/** Months that the chart shows, from the present one. */
-const MONTHS = 12;
 
 /** Days until the end of cover that the filter offers. */
 const ENDS = [
@@ -36,9 +35,22 @@ const ENDS = [
   ['past', 'Has ended'],
 ] as const;
 
-/** Days of the end of cover: from today, or until yesterday. */
-function toExpiryRange(ends: string | undefined, today: string) {
+interface ExpiryRange {
+  firstDay?: string;
+  lastDay?: string;
+}
+
+interface InsuranceFilter extends ExpiryRange {
+  builderId: string;
+  type: InsuranceType | undefined;
+  status: InsuranceStatus | undefined;
+}
+
+/** Days of the end of cover: from today, until yesterday, or those of a bar of the chart. */
+function toExpiryRange(ends: string | undefined, today: string): ExpiryRange {
   if (ends === undefined) return {};
+  const [firstDay, lastDay] = ends.split('..');
+  if (lastDay) return { firstDay, lastDay };
   return ends === 'past' ? { lastDay: addDays(today, -1) } : { firstDay: today, lastDay: addDays(today, Number(ends)) };
 }
 
@@ -46,11 +58,12 @@ export default function InsurancesPage() {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
+  const ends = filters.get('ends');
   const chosen = {
     builderId,
     type: filters.get('type') as InsuranceType | undefined,
     status: filters.get('status') as InsuranceStatus | undefined,
-    ...toExpiryRange(filters.get('ends'), today),
+    ...toExpiryRange(ends, today),
     timeZone,
   };
   const request = useRequest(InsurancesDocument, { ...chosen, offset: usePageOffset() }, { live: true });
@@ -60,7 +73,12 @@ export default function InsurancesPage() {
       description="Of active subcontractors"
       filters={
         <>
-          <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
+          <SelectFilter
+            name="ends"
+            label="End of cover"
+            options={ends?.includes('..') ? [...ENDS, [ends, `Ends in ${formatMonth(ends)}`]] : ENDS}
+            all="Any time"
+          />
           <SelectFilter name="type" label="Type" options={TYPES} />
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
@@ -94,7 +112,7 @@ export default function InsurancesPage() {
         },
       ]}
     >
-      <InsuranceChart builderId={builderId} today={today} />
+      <InsuranceChart {...chosen} today={today} />
     </ListPage>
   );
 }
@@ -108,37 +126,37 @@ function Expiry({ day, today }: { day: string; today: string }) {
       {days < 0 ? (
         <span className="badge bad">ended</span>
       ) : (
-        days <= 30 && <span className="badge warn">{days === 0 ? 'today' : `in ${days} d`}</span>
+        days <= 30 && <span className="badge warn">{days === 0 ? 'today' : `in ${formatPlural(days, 'day')}`}</span>
       )}
     </span>
   );
 }
 
-const nextMonth = (month: string): string => `${addDays(month, 31).slice(0, 7)}-01`;
-
-/** Insurances by the month in which cover ends. */
-function InsuranceChart({ builderId, today }: { builderId: string; today: string }) {
-  const from = `${today.slice(0, 7)}-01`;
-  const months = [from];
-  while (months.length < MONTHS) months.push(nextMonth(months.at(-1)!));
-  const until = addDays(nextMonth(months.at(-1)!), -1);
-  const request = useRequest(InsuranceFiguresDocument, { builderId, from, until }, { live: true });
+/** Insurances of the filters by the month in which cover ends: in the next or, of those that have ended, the last twelve months. */
+function InsuranceChart({ builderId, type, status, firstDay, lastDay, today }: InsuranceFilter & { today: string }) {
+  const address = useFilteredAddress();
+  const from = firstDay ?? (lastDay ? addDays(lastDay, -364) : today);
+  const until = lastDay ?? addDays(from, 364);
+  const request = useRequest(InsuranceFiguresDocument, { builderId, type, status, from, until }, { live: true });
   return (
     <Loaded request={request} lines={5}>
-      {({ insurancesByMonth }) => {
-        const countOf = (month: string) => insurancesByMonth.find((point) => point.month === month)?.insurances ?? 0;
-        return (
-          <ChartPanel
-            heading="End of cover by month"
-            title="Insurances by the month in which cover ends"
-            labelHeader="Month"
-            unit="Insurances"
-            labels={months.map(formatMonth)}
-            series={[{ name: 'Insurances', values: months.map(countOf) }]}
-            height={150}
-          />
-        );
-      }}
+      {({ insurancesByMonth }) => (
+        <ChartPanel
+          heading="End of cover by month"
+          summary={`${formatDay(from, 'UTC')} to ${formatDay(until, 'UTC')}`}
+          title="Insurances by the month in which cover ends"
+          labelHeader="Month"
+          unit="Insurances"
+          labels={insurancesByMonth.map(({ month }) => formatMonth(month))}
+          to={(index) => {
+            const { month } = insurancesByMonth[index]!;
+            const end = addDays(`${addDays(month, 31).slice(0, 7)}-01`, -1);
+            return address({ ends: `${month < from ? from : month}..${end > until ? until : end}` });
+          }}
+          series={[{ name: 'Insurances', values: insurancesByMonth.map(({ insurances }) => insurances) }]}
+          height={130}
+        />
+      )}
     </Loaded>
   );
 }

@@ -1,36 +1,34 @@
-import { ChartPanel } from '../../components/bar-chart.tsx';
+import { BarList, ChartPanel } from '../../components/bar-chart.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { formatStatus } from '../../components/status-badge.tsx';
-import {
-  TimesheetFiguresDocument,
-  type TimesheetFiguresQueryVariables,
-  type TimesheetStatus,
-} from '../../graphql/generated.ts';
+import { formatStatus, getTone } from '../../components/status-badge.tsx';
+import { TimesheetFiguresDocument, type TimesheetFiguresQueryVariables } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { formatNumber, formatShortDay, sum } from '../../shared/format.ts';
+import { useFilteredAddress } from '../../shared/filters.ts';
+import { addDays, formatNumber, formatShortDay, sum } from '../../shared/format.ts';
 
-const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as const satisfies TimesheetStatus[];
+const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as const;
 /** Rows of the lists of projects and cost codes. */
 const TOP = 5;
 
-type Props = TimesheetFiguresQueryVariables & { status: TimesheetStatus | undefined };
-
-/** Hours of the filters' days by week and status, by project and by cost code. */
-export function TimesheetCharts({ status, ...variables }: Props) {
+/** Hours of the filters by week and status, by project and by cost code. */
+export function TimesheetCharts(variables: TimesheetFiguresQueryVariables) {
+  const address = useFilteredAddress();
   const request = useRequest(TimesheetFiguresDocument, variables, { live: true });
+  const { from, until } = variables;
   return (
     <Loaded request={request} lines={5}>
       {({ hoursByWeek, hoursByProject, hoursByCostCode }) => {
-        const shown = STATUSES.filter((one) => !status || one === status);
         const weeks = [...new Set(hoursByWeek.map(({ week }) => week))].sort();
-        const points = hoursByWeek.filter((point) => shown.some((one) => one === point.status));
-        const hours = sum(points.map((point) => point.hours));
-        const sheets = sum(points.map(({ timesheets }) => timesheets));
-        const hoursOf = (week: string, one: TimesheetStatus) =>
-          sum(points.filter((point) => point.week === week && point.status === one).map((point) => point.hours));
+        const shown = STATUSES.filter((one) => hoursByWeek.some(({ status }) => status === one));
+        const hours = sum(hoursByWeek.map((point) => point.hours));
+        const sheets = sum(hoursByWeek.map(({ timesheets }) => timesheets));
         // The list has a message that nothing matches.
         if (sheets === 0) return null;
+        const toWeek = (monday: string) => {
+          const sunday = addDays(monday, 6);
+          return address({ from: monday < from ? from : monday, until: sunday > until ? until : sunday });
+        };
         return (
           <div className="columns figures">
             <ChartPanel
@@ -39,20 +37,31 @@ export function TimesheetCharts({ status, ...variables }: Props) {
               title="Hours by week and status"
               labelHeader="Week from"
               unit="Hours"
-              height={220}
               labels={weeks.map(formatShortDay)}
+              to={(index) => toWeek(weeks[index]!)}
               series={shown.map((one) => ({
                 name: formatStatus(one),
-                values: weeks.map((week) => hoursOf(week, one)),
+                tone: getTone(one),
+                values: weeks.map(
+                  (week) => hoursByWeek.find((point) => point.week === week && point.status === one)?.hours ?? 0,
+                ),
               }))}
             />
-            <TopHours title="By project" hours={hoursByProject.map((row) => [row.project.name, row.hours])} />
+            <TopHours
+              title="By project"
+              rows={hoursByProject.map(({ project: { id, name }, ...row }) => ({
+                name,
+                value: row.hours,
+                to: address({ project: id }),
+              }))}
+            />
             <TopHours
               title="By cost code"
-              hours={hoursByCostCode.map(({ costCode, hours: sumOf }) => [
-                costCode ? `${costCode.code} ${costCode.description}` : 'Without a cost code',
-                sumOf,
-              ])}
+              rows={hoursByCostCode.map(({ costCode, hours: value }) =>
+                costCode
+                  ? { name: `${costCode.code} ${costCode.description}`, value, to: address({ code: costCode.id }) }
+                  : { name: 'Without a cost code', value },
+              )}
             />
           </div>
         );
@@ -61,29 +70,14 @@ export function TimesheetCharts({ status, ...variables }: Props) {
   );
 }
 
-/** The largest sums of hours, each with a bar that shows its share of the largest. */
-function TopHours({ title, hours }: { title: string; hours: readonly [name: string, hours: number][] }) {
-  const sorted = [...hours].sort(([, one], [, other]) => other - one);
-  const rest = sum(sorted.slice(TOP).map(([, value]) => value));
+/** The largest sums of hours. */
+function TopHours({ title, rows }: { title: string; rows: readonly { name: string; value: number; to?: string }[] }) {
+  const sorted = rows.toSorted((one, other) => other.value - one.value);
+  const rest = sum(sorted.slice(TOP).map(({ value }) => value));
+  const shown = rest > 0 ? [...sorted.slice(0, TOP), { name: 'Others', value: rest }] : sorted;
   return (
     <Panel title={title}>
-      <ol className="body top-list">
-        {sorted.slice(0, TOP).map(([name, value]) => (
-          <li key={name}>
-            <span className="label" title={name}>
-              {name}
-            </span>
-            <span>{formatNumber(value)} h</span>
-            <i className="share" style={{ width: `${(value / (sorted[0]![1] || 1)) * 100}%` }} />
-          </li>
-        ))}
-        {rest > 0 && (
-          <li className="soft">
-            <span>Others</span>
-            <span>{formatNumber(rest)} h</span>
-          </li>
-        )}
-      </ol>
+      <BarList bars={shown.map((row) => ({ ...row, children: `${formatNumber(row.value)} h` }))} />
     </Panel>
   );
 }

@@ -1,7 +1,8 @@
 import { Link } from 'react-router';
-import { ChartPanel } from '../../components/bar-chart.tsx';
+import { BarList, ChartPanel } from '../../components/bar-chart.tsx';
 import { PageHead, Panel } from '../../components/page.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
+import { Stats } from '../../components/stats.tsx';
 import { TodayDocument, type TodayQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress } from '../../shared/filters.ts';
@@ -69,62 +70,50 @@ function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
       items.timesheets,
       'timesheets to review',
       address('/timesheets', { status: 'WAITING_REVIEW', from: 'any', until: 'any' }),
-      '',
+      'warn',
     ],
-    [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), ''],
+    [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), 'warn'],
     [items.insurances, 'insurances ending within 30 days', address('/insurances', { ends: '30' }), 'warn'],
     [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations', { show: 'failing' }), 'bad'],
   ] as const;
-  return (
-    <section aria-label="Awaiting action">
-      <div className="stats">
-        {entries.map(([count, label, to, tone]) =>
-          count === null || count === undefined ? null : (
-            <Link key={label} className="stat" to={to}>
-              <b className={count > 0 ? tone : undefined}>{formatCount(count)}</b>
-              <span>{label}</span>
-            </Link>
-          ),
-        )}
-      </div>
-    </section>
-  );
+  // The role may not see attendance.
+  const shown = entries.flatMap(([count, label, to, tone]) => (count == null ? [] : [{ count, label, to, tone }]));
+  return <Stats name="Awaiting action" stats={shown} />;
 }
 
 function OnSite({ sites }: { sites: Figures['workersOnSite'] }) {
   const address = useAddress();
   const sorted = [...sites].sort((a, b) => b.onSite - a.onSite || a.project.name.localeCompare(b.project.name));
-  const most = Math.max(1, ...sorted.map(({ onSite }) => onSite));
   const total = sum(sorted.map(({ onSite }) => onSite));
   return (
     <Panel title="On site now" aside={<span className="count">{formatCount(total)}</span>}>
       {sorted.length === 0 ? (
         <Empty title="Nobody is on site" />
       ) : (
-        <ol className="body top-list">
-          {sorted.map(({ project, onSite, fromEarlierDays }) => (
-            <li key={project.id}>
-              <Link className="label" to={address('/attendance', { project: project.id })}>
-                {project.name}
-              </Link>
-              <span>
+        <BarList
+          bars={sorted.map(({ project: { id, name }, onSite, fromEarlierDays }) => ({
+            name,
+            value: onSite,
+            to: address('/attendance', { project: id }),
+            children: (
+              <>
                 {fromEarlierDays > 0 && (
-                  <Link className="badge warn" to={address('/attendance', { show: 'open', project: project.id })}>
+                  <Link className="badge warn" to={address('/attendance', { show: 'open', project: id })}>
                     {fromEarlierDays} from earlier days
                   </Link>
                 )}{' '}
                 <strong>{formatCount(onSite)}</strong>
-              </span>
-              <i className="share" style={{ width: `${(onSite / most) * 100}%` }} />
-            </li>
-          ))}
-        </ol>
+              </>
+            ),
+          }))}
+        />
       )}
     </Panel>
   );
 }
 
 function WorkersByDay({ date, counts }: { date: string; counts: Figures['attendanceByDay'] }) {
+  const address = useAddress();
   const days = listDaysUntil(date, DAYS);
   const workersOn = (day: string) => counts.find((count) => count.date === day)?.workers ?? 0;
   return (
@@ -135,6 +124,7 @@ function WorkersByDay({ date, counts }: { date: string; counts: Figures['attenda
       labelHeader="Day"
       unit="Workers"
       labels={days.map(formatShortDay)}
+      to={(index) => address('/attendance', { date: days[index] })}
       series={[{ name: 'Workers', values: days.map(workersOn) }]}
       height={130}
     />
@@ -142,6 +132,7 @@ function WorkersByDay({ date, counts }: { date: string; counts: Figures['attenda
 }
 
 function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: string }) {
+  const address = useAddress();
   const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
   const from = Math.min(USUAL[0], ...busy);
   const until = Math.max(USUAL[1], ...busy);
@@ -155,9 +146,10 @@ function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: strin
       title={`Sign-ons by hour, today and on a typical ${weekday}`}
       labelHeader="Hour"
       labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
+      to={() => address('/attendance')}
       series={[
         { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
-        { name: `Typical ${weekday}`, values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0), line: true },
+        { name: `Typical ${weekday}`, values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0), isMark: true },
       ]}
       unit="Sign-ons"
       height={240}
