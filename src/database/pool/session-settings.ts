@@ -54,7 +54,7 @@ export const READER_SETTINGS: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-/** Returns the settings as the `options` of a connection. A pooler may drop these, so `applySettings` checks them. */
+/** Returns the settings as the `options` of a connection. A pooler may drop these, so `applySettings` sets them too. */
 export const toOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -73,9 +73,10 @@ export const toPoolConfig = (settings: SessionSettings) => ({
 const DIFFERING_SETTINGS = `from json_each_text($1) wanted left join pg_settings s on lower(s.name) = wanted.key
   where s.setting is distinct from wanted.value`;
 
-/** Sets the session settings that differ, in one round trip. Call it once per connection. */
+/** Sets the session settings, in one round trip. Call it once per connection. */
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
-  await querySettings(client, `select set_config(wanted.key, wanted.value, false) ${DIFFERING_SETTINGS}`, settings);
+  // Those that differ are not looked for, because `pg_settings` takes milliseconds.
+  await querySettings(client, 'select set_config(key, value, false) from json_each_text($1)', settings);
 }
 
 /** Opens a connection with the settings. The caller ends it. */
