@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from './exit-with-parent.ts';
@@ -16,15 +15,29 @@ const generateKey = () => ({
   kid: randomUUID(),
 });
 
-/** An OpenID Connect provider in a process of its own. */
+/** What a provider starts with. */
+export interface ProviderState {
+  accounts: ProviderAccounts;
+  key: ReturnType<typeof generateKey>;
+  /** Milliseconds by which its clock is wrong. */
+  wrongBy: number;
+}
+
+/** An OpenID Connect provider in a process of its own, which has a clock of its own. */
 export class RunningProvider {
-  #process: ChildProcess | null = null;
+  readonly #process: ChildProcess;
+  readonly #answers: AsyncIterator<string>;
   #key = generateKey();
 
   constructor(
     readonly port: number,
     readonly accounts: ProviderAccounts,
-  ) {}
+  ) {
+    const args = [...EXIT_WITH_PARENT, PROGRAM, String(port), `${BASE_URL}/console/sign-in/callback`];
+    this.#process = spawn(process.execPath, args, { stdio: STDIO_WITH_PARENT });
+    this.#process.stderr!.resume();
+    this.#answers = createInterface(this.#process.stdout!)[Symbol.asyncIterator]();
+  }
 
   get issuer(): string {
     return `http://127.0.0.1:${this.port}`;
@@ -35,24 +48,29 @@ export class RunningProvider {
     this.#key = generateKey();
   }
 
-  /** Starts it. @param wrongBy milliseconds by which its clock is wrong */
-  async start(wrongBy = 0): Promise<void> {
-    const given = [
-      String(this.port),
-      String(wrongBy),
-      `${BASE_URL}/console/sign-in/callback`,
-      JSON.stringify(this.accounts),
-      JSON.stringify(this.#key),
-    ];
-    this.#process = spawn(process.execPath, [...EXIT_WITH_PARENT, PROGRAM, ...given], { stdio: STDIO_WITH_PARENT });
-    this.#process.stderr!.resume();
-    for await (const line of createInterface(this.#process.stdout!)) if (line === 'ready') return;
-    throw new Error('The provider has ended.');
+  /**
+   * Starts it, or starts it again with the accounts and the key of now.
+   *
+   * @param wrongBy milliseconds by which its clock is wrong
+   */
+  start = (wrongBy = 0) => this.#send({ accounts: this.accounts, key: this.#key, wrongBy });
+
+  /** Closes its port and every connection. */
+  stop = () => this.#send(null);
+
+  /** Ends its process. */
+  end(): void {
+    this.#process.kill('SIGKILL');
   }
 
-  async stop(): Promise<void> {
-    const { exitCode } = this.#process!;
-    if (exitCode === null && this.#process!.kill('SIGKILL')) await once(this.#process!, 'exit');
+  async #send(state: ProviderState | null): Promise<void> {
+    this.#process.stdin!.write(`${JSON.stringify(state)}\n`);
+    for (;;) {
+      const { done, value } = await this.#answers.next();
+      if (done) throw new Error('The provider has ended.');
+      // The library writes its warnings to standard output too.
+      if (value === 'done') return;
+    }
   }
 
   /** Signs in as a browser does, and returns the address to which the provider redirects. */

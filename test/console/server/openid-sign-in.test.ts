@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await provider.stop();
+  provider.end();
 });
 beforeEach(async () => {
   for (const database of Object.values(service.databases)) {
@@ -123,13 +123,11 @@ describe('the sign-in of staff users at an OpenID Connect provider', () => {
 
   it('signs in a bound person whose e-mail address has changed at the provider', async () => {
     await signIn('kim');
-    await provider.stop();
     const { email } = provider.accounts.kim!;
     provider.accounts.kim!.email = 'kim.married@operator.example';
     await provider.start();
     const { view } = await signIn('kim');
     provider.accounts.kim!.email = email;
-    await provider.stop();
     await provider.start();
     expect(view.status).toBe(303);
   });
@@ -216,7 +214,6 @@ describe('the provider', () => {
       [-300_000, 503],
       [0, 303],
     ] as const) {
-      await provider.stop();
       await provider.start(wrongBy);
       expect((await signIn('kim')).view.status).toBe(status);
     }
@@ -225,10 +222,8 @@ describe('the provider', () => {
   it('may sign with a new key, which is read when the known ones are a minute old', async () => {
     await signIn('kim');
     provider.rotateKeys();
-    await provider.stop();
     await provider.start(90_000);
     expect((await withWrongClock(90_000, () => signIn('kim'))).view.status).toBe(303);
-    await provider.stop();
     await provider.start();
   });
 
