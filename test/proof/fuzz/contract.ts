@@ -54,6 +54,9 @@ export class Contract {
   readonly #textAjv = new Ajv2020({ strict: false, allErrors: true, coerceTypes: true });
   readonly #requestAjv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
+  /** Validators of texts and of bodies of requests, by their schema in the document: to compile one takes milliseconds. */
+  readonly #textValidators = new WeakMap<object, ValidateFunction>();
+  readonly #bodyValidators = new WeakMap<object, ValidateFunction>();
 
   constructor(document: Json) {
     // Undocumented fields of a response are violations.
@@ -128,7 +131,9 @@ export class Contract {
     const schema = bodies[type] ?? (type.startsWith('image/') ? bodies['image/*'] : undefined);
     if (schema === undefined) return [`body has the type ${type}`];
     if (type === 'application/json') {
-      const validate = this.#requestAjv.compile(toDocumentReferences(schema));
+      const validate = compileOnce(this.#bodyValidators, schema, () =>
+        this.#requestAjv.compile(toDocumentReferences(schema)),
+      );
       return validate(JSON.parse(body.toString())) ? [] : [`body ${this.#requestAjv.errorsText(validate.errors)}`];
     }
     if (type !== 'application/x-www-form-urlencoded') return [];
@@ -147,8 +152,9 @@ export class Contract {
 
   /** Returns how a value that was sent as text differs from its schema; null for a valid one. */
   #findTextViolation(schema: Json, value: unknown): string | null {
-    const properties = { value: toDocumentReferences(schema) };
-    const validate = this.#textAjv.compile({ type: 'object', properties });
+    const validate = compileOnce(this.#textValidators, schema, () =>
+      this.#textAjv.compile({ type: 'object', properties: { value: toDocumentReferences(schema) } }),
+    );
     return validate({ value }) ? null : this.#textAjv.errorsText(validate.errors);
   }
 
@@ -239,6 +245,13 @@ function isOAuthError({ body }: ReceivedResponse): boolean {
   } catch {
     return false;
   }
+}
+
+/** Returns the validator of a schema, compiled at its first use. */
+function compileOnce(validators: WeakMap<object, ValidateFunction>, schema: object, compile: () => ValidateFunction) {
+  const validate = validators.get(schema) ?? compile();
+  validators.set(schema, validate);
+  return validate;
 }
 
 /** Returns the schema with its references relative to the registered document. */
