@@ -8,7 +8,8 @@ import { OPERATOR } from '../support/audit.ts';
 import { useService } from '../support/harness.ts';
 import { AttendanceModel, type Visit } from './attendance-model.ts';
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 25);
+/** Sequences of events. `npm run proof -- attendance-model` generates more. */
+const RUNS = Number(process.env.MODEL_RUNS ?? 8);
 const INTEGRATORS = ['A', 'C'] as const;
 const { projectId, workers } = createGateFixture();
 const [WORKER_WITHOUT_ACCESS] = workers.none;
