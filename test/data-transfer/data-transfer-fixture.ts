@@ -4,22 +4,21 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { inject } from 'vitest';
 import { type ImportResult, importFolder } from '../../src/data-transfer/import.ts';
 import type { ImportOptions } from '../../src/data-transfer/import-file.ts';
 import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { Database } from '../../src/database/database.ts';
 import { createDatabase } from '../setup/database.ts';
-import { insertGeneratedRows } from '../support/generated-rows.ts';
+import { SAMPLES } from '../setup/template-names.ts';
 
-/** Sample data of two builders, in every file of the format. */
-export const SAMPLES = join(import.meta.dirname, '../samples/company');
+export { SAMPLES };
 
 export type Row = Record<string, unknown>;
 
 /** Databases and folders of one test file, removed at its end. */
 export class DataTransferFixture {
   readonly #cleanups: (() => Promise<unknown>)[] = [];
-  #sampleTemplate: Promise<string> | null = null;
 
   /** Creates a database with empty tables. */
   async createEmptyDatabase(): Promise<Database> {
@@ -28,12 +27,7 @@ export class DataTransferFixture {
 
   /** Creates a database with the rows of the sample. */
   async createSampleDatabase(): Promise<Database> {
-    this.#sampleTemplate ??= createTemplate(async (database) => {
-      await importFolder(database, SAMPLES);
-      const [builder] = await readSample('builders');
-      await insertGeneratedRows(database, String(builder!.id), 'a0generated');
-    });
-    return this.#clone(await this.#sampleTemplate);
+    return this.#clone(inject('cluster').sample);
   }
 
   async #clone(template?: string): Promise<Database> {

@@ -6,7 +6,7 @@ import type { DemoFile } from '../../src/demo/demo-file.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
 import { openPreparedCluster } from './prepared-cluster.ts';
-import { EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
+import { EMPTY_TEMPLATE, REGION_TEMPLATES, SAMPLE_TEMPLATE } from './template-names.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,6 +15,8 @@ declare module 'vitest' {
       url: string;
       /** Database with empty tables. */
       empty: string;
+      /** A database with the rows of `test/samples/company`, and one of each entity that has none there. */
+      sample: string;
       /** A database of each region, with accounts and the rows of `test/setup/company`. */
       templates: Record<RegionId, string>;
     };
@@ -59,7 +61,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const prepared = await openPreparedCluster(dataDir);
     cluster = prepared.cluster;
     project.provide('demo', prepared.demo);
-    project.provide('cluster', { url: cluster.url('postgres'), empty: EMPTY_TEMPLATE, templates: REGION_TEMPLATES });
+    project.provide('cluster', {
+      url: cluster.url('postgres'),
+      empty: EMPTY_TEMPLATE,
+      sample: SAMPLE_TEMPLATE,
+      templates: REGION_TEMPLATES,
+    });
     return stop;
   } catch (error) {
     await stop();

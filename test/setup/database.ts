@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client, escapeIdentifier } from 'pg';
+import { escapeIdentifier, Pool, type PoolClient } from 'pg';
 import { inject } from 'vitest';
 // For the types of the values that the global setup provides.
 import type {} from './cluster.ts';
@@ -17,7 +17,9 @@ export async function createDatabase(
     await client.query(`select pg_advisory_lock(hashtext('createDatabase'))`);
     // Copying files takes a third of the time of writing their pages to the log.
     const source = `template ${escapeIdentifier(template)} strategy file_copy`;
-    await client.query(`create database ${escapeIdentifier(name)} ${source}`);
+    await client
+      .query(`create database ${escapeIdentifier(name)} ${source}`)
+      .finally(() => client.query(`select pg_advisory_unlock(hashtext('createDatabase'))`));
   });
   const url = new URL(inject('cluster').url);
   url.pathname = `/${name}`;
@@ -28,13 +30,17 @@ export async function createDatabase(
   return { url: url.href, drop };
 }
 
-/** Runs the work on a superuser's connection, whose end releases its locks. */
-async function asSuperuser(work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: inject('cluster').url });
-  await client.connect();
+let superuser: Pool | undefined;
+
+/** Runs the work on the one connection of a superuser that the test files of this worker share. */
+async function asSuperuser(work: (client: PoolClient) => Promise<void>): Promise<void> {
+  superuser ??= new Pool({ connectionString: inject('cluster').url, max: 1, allowExitOnIdle: true })
+    // The cluster of the run may stop first.
+    .on('error', () => undefined);
+  const client = await superuser.connect();
   try {
     await work(client);
   } finally {
-    await client.end();
+    client.release();
   }
 }

@@ -19,6 +19,7 @@ describe('the sources of the prepared cluster', () => {
       'src/dev-postgres/postmaster.ts',
       'src/demo/words.ts',
       'test/setup/company/company.ts',
+      'test/samples/company/builders.ndjson',
       'package-lock.json',
     ];
     expect(findSources()).toEqual(expect.arrayContaining(others));

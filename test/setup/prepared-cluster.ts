@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findTransitiveImports } from '../support/imports.ts';
+import { SAMPLES } from './template-names.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,7 +33,13 @@ export async function openPreparedCluster(dataDir: string): Promise<{ cluster: C
 }
 
 /** Returns the files that the templates depend on, as paths from the root. */
-export const findSources = () => [...findTransitiveImports(relative(ROOT, import.meta.filename)), 'package-lock.json'];
+export const findSources = () => [
+  ...findTransitiveImports(relative(ROOT, import.meta.filename)),
+  ...readdirSync(SAMPLES)
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => relative(ROOT, join(SAMPLES, name))),
+  'package-lock.json',
+];
 
 /** Returns a hash of the sources and of the day, because rows have the time of their creation. */
 function hashSources(): string {

@@ -1,6 +1,9 @@
 import 'reflect-metadata';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, escapeLiteral } from 'pg';
 import { Builder } from '../../entities/builder.entity.ts';
+import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createAccountRows } from '../../src/demo/account-rows.ts';
@@ -9,8 +12,9 @@ import { createDemoFile, type DemoFile } from '../../src/demo/demo-file.ts';
 import { insertRows } from '../../src/demo/rows.ts';
 import type { Cluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { insertGeneratedRows } from '../support/generated-rows.ts';
 import { createCompanyRows } from './company/company.ts';
-import { DEMO_KEY, EMPTY_TEMPLATE, REGION_TEMPLATES } from './template-names.ts';
+import { DEMO_KEY, EMPTY_TEMPLATE, REGION_TEMPLATES, SAMPLE_TEMPLATE, SAMPLES } from './template-names.ts';
 
 const BASE_URL = 'http://localhost:4000';
 
@@ -18,6 +22,7 @@ const BASE_URL = 'http://localhost:4000';
 export async function createTemplates(cluster: Cluster): Promise<DemoFile> {
   await rehashPassword(cluster);
   await createTables(cluster);
+  await importSample(cluster);
   return loadRows(cluster);
 }
 
@@ -37,6 +42,15 @@ async function createTables(cluster: Cluster): Promise<void> {
   await database.close();
   if (pending.trim() === '') return;
   throw new Error(`No migration makes what the entities declare. Run: npm run cli -- migrate create NAME\n${pending}`);
+}
+
+async function importSample(cluster: Cluster): Promise<void> {
+  await cluster.ensureDatabase(SAMPLE_TEMPLATE, EMPTY_TEMPLATE);
+  const database = new Database('au1', cluster.url(SAMPLE_TEMPLATE));
+  await importFolder(database, SAMPLES);
+  const [builder] = (await readFile(join(SAMPLES, 'builders.ndjson'), 'utf8')).split('\n', 1);
+  await insertGeneratedRows(database, JSON.parse(builder!).id, 'a0generated');
+  await database.close();
 }
 
 /** Closes the databases at the end, because PostgreSQL clones only templates without connections. */
