@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable, Operation } from '../../schema/route-table.ts';
+import { Operation } from '../../schema/route-table.ts';
 import type { Scope } from '../../schema/scopes.ts';
 import { recordType } from '../../schema/selection.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
+import { operations as routes, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 
 /** Scopes of the REST operations by path and method; null where none is required. */
@@ -30,14 +30,12 @@ const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
   [/^\/snapshots/, /GET|POST|DELETE/, null],
 ];
 
-const schema = buildServiceSchema();
-
 /** Scope of the records that a read returns, for operations that no line above names. */
 const scopeOfRecords = ({ kind, field }: Operation) =>
   kind === 'Query' ? (recordType(schema.getQueryType()!.getFields()[field]!.type).extensions.scope as Scope) : null;
 
 const operations = [
-  ...createRouteTable(schema).map((operation) => ({ ...operation, recordScope: scopeOfRecords(operation) })),
+  ...routes.map((operation) => ({ ...operation, recordScope: scopeOfRecords(operation) })),
   ...createManualOperations('')
     .filter(({ access }) => access !== 'public')
     .map(({ method, path, access }) => ({ method, path, scope: access, recordScope: null })),

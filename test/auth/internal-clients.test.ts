@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { createSamples } from '../support/samples.ts';
@@ -11,7 +11,6 @@ const ALLOWED = [
 ];
 const WRITE_SCOPES = ['write:photos', 'write:meetings', 'write:sign_on_events'];
 
-const schema = buildServiceSchema();
 const mutations = Object.values(schema.getMutationType()!.getFields());
 const queriesOfWriters = Object.values(schema.getQueryType()!.getFields()).filter(({ extensions }) =>
   String(extensions.scope).startsWith('write:'),

@@ -7,16 +7,12 @@ import type { ProgressReporter } from '../../src/cli/io/progress.ts';
 import { exportData, importData } from '../../src/cli/services/data-transfer.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
-import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { populateDatabase } from '../../src/demo/load.ts';
-import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL } from '../support/harness.ts';
-import { BASE } from '../support/load-demo.ts';
 import { DataTransferFixture, type Row, readSample, SAMPLES } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
@@ -72,33 +68,6 @@ describe('photos', () => {
     const states = await rowsOf(database, 'select status, width from photo_rendition');
     const photos = await rowsOf(database, 'select id from photo');
     expect(states).toEqual(photos.map(() => ({ status: 'READY', width: 64 })));
-  });
-
-  it('of the demo data are exported and imported with their files', async () => {
-    const au1 = await fixture.createEmptyDatabase();
-    const storages = await createStorages();
-    const pictures = await storeDemoPictures(storages);
-    await populateDatabase(au1, createDemoFile(['au1'], BASE_URL, 'key'), { now: BASE, timesheets: 1, pictures });
-    const sources = await rowsOf(au1, 'select source, count(*)::int as photos from photo group by 1');
-    expect(sources).toHaveLength(7);
-    const defects = await rowsOf(au1, 'select unnest(photo_ids) as id from defect');
-    expect(defects.length).toBeGreaterThan(3);
-    const folder = await fixture.createTemporaryFolder();
-    const exportAndRead = await exportData(
-      { database: au1, clock: systemClock, source: OPERATOR },
-      storages.au1,
-      { folder: folder },
-      silentProgress,
-    );
-    expect(exportAndRead.storedFiles).toBeGreaterThan(10);
-    const [copy, elsewhere] = [await fixture.createEmptyDatabase(), await createStorages()];
-    await importSampleFiles(copy, elsewhere, folder);
-    const select = 'select id, key, file_size from photo order by id';
-    const photos = await rowsOf(copy, select);
-    expect(photos).toEqual(await rowsOf(au1, select));
-    for (const { key, file_size: size } of photos) {
-      expect((await elsewhere.au1.byteStore.stat(key!))?.size, key).toBe(Number(size));
-    }
   });
 
   it('are exported and imported with their files despite a byte order mark, U+2028 and U+2029', async () => {

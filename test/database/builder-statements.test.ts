@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import * as attendance from '../../src/domain/attendance/record-statements.ts';
 import * as photoReports from '../../src/domain/photo-reports/sync-statements.ts';
+import { operations } from '../support/definition.ts';
 import { type Service, useService } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { recordReads } from '../support/recorded-reads.ts';
@@ -55,7 +54,7 @@ async function recordWrites(): Promise<Statement[]> {
     return Reflect.apply(query, this, args);
   } as typeof query);
   const token = await service.tokenOf('A');
-  for (const operation of createRouteTable(buildServiceSchema()).filter(({ method }) => method !== 'GET')) {
+  for (const operation of operations.filter(({ method }) => method !== 'GET')) {
     const { status, body } = await calls.rest(operation, token);
     if (status >= 300) throw new Error(`${operation.operationId}: ${body}`);
   }

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { buildApp } from '../../src/app.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { grantServiceRights } from '../../src/database/grant-rights.ts';
@@ -19,7 +17,8 @@ import { createPurgeJob } from '../../src/domain/retention/purge.job.ts';
 import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { definition, operations } from '../support/definition.ts';
+import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { createSamples } from '../support/samples.ts';
 
@@ -39,7 +38,6 @@ beforeAll(async () => {
     return new Database(region, url.href);
   });
   dataDir = await mkdtemp(join(tmpdir(), 'builder-api-role-'));
-  const definition = await sharedDefinition();
   const dependencies = { databases, clock: owner.clock, tokenKeys: [TOKEN_KEY], definition };
   app = await buildApp(testConfig({ DATA_DIR: dataDir }), dependencies);
 });
@@ -59,7 +57,7 @@ it('a role with the rights that migrations grant runs every operation and job (A
   const samples = await createSamples(owner.databases.au1, owner.findDemoClient('A').builderIds[0]!);
   const calls = new OperationCalls(Object.assign(Object.create(owner), { request: app.inject.bind(app) }), samples);
   const failed: string[] = [];
-  for (const operation of createRouteTable(buildServiceSchema())) {
+  for (const operation of operations) {
     const { status } = await calls.rest(operation, token);
     if (status >= 500) failed.push(operation.field);
   }

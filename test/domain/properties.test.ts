@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
+import { operations } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
-
-const operations = createRouteTable(buildServiceSchema());
 
 const service = useService();
 let token: string;

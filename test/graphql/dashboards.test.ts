@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getOperationAST, parse } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
 import { MAX_COST } from '../../src/limits/response-meter.ts';
+import { schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 
 /** The dashboard queries of docs/graphql.md, by their operation's name. */
@@ -51,7 +51,7 @@ describe('the dashboards of docs/graphql.md', () => {
 
   it.each(['Inductions', 'Waiting', 'Expiring'])('cost what the page says, far below the limit: %s', (name) => {
     const document = parse(queries.get(name)!);
-    const { cost } = estimateCost(buildServiceSchema(), document, getOperationAST(document)!, {});
+    const { cost } = estimateCost(schema, document, getOperationAST(document)!, {});
     const said = page
       .slice(0, page.indexOf(`query ${name}`))
       .match(/Cost: at most ([\d,]+) of ([\d,]+)\./g)!

@@ -3,7 +3,8 @@ import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { sharedDefinition, TOKEN_KEY, useService } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 
 const service = useService();
 let token: string;
@@ -225,7 +226,7 @@ describe('the schema', () => {
       databases,
       clock,
       tokenKeys: [TOKEN_KEY],
-      definition: await sharedDefinition(),
+      definition,
     });
     const response = await post({ query: getIntrospectionQuery() }, app);
     await app.close();

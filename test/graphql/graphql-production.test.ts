@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { sharedDefinition, TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
+import { TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 
 const service = useService();
 let production: FastifyInstance;
@@ -16,7 +17,7 @@ beforeAll(async () => {
     databases,
     clock,
     tokenKeys: [TOKEN_KEY],
-    definition: await sharedDefinition(),
+    definition,
   });
 });
 

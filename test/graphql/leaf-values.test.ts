@@ -2,10 +2,8 @@ import 'reflect-metadata';
 import { GraphQLList, GraphQLNonNull, type GraphQLOutputType, isEnumType, isObjectType, isScalarType } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createOrm } from '../../src/database/orm.ts';
-
-const schema = buildServiceSchema();
+import { schema } from '../support/definition.ts';
 
 const BUILT_IN_SCALARS: Record<string, unknown> = { String, ID: String, Int: Number, Float: Number, Boolean };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createResolverFactories } from '../../src/graphql/engine/resolver-factories.ts';
+import { schema } from '../support/definition.ts';
 
-const factories = createResolverFactories(buildServiceSchema());
+const factories = createResolverFactories(schema);
 
 describe('the resolver factories', () => {
   it.each(['Query.builders', 'Photo.imageUrl', 'Photo.rendition', 'Defect.photos'])(

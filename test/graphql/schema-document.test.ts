@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { scalars } from '../../docs/graphql-codegen.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { sharedDefinition, TOKEN_KEY, useService } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
+import { TOKEN_KEY, useService } from '../support/harness.ts';
 
 const URL = '/graphql/schema.graphql';
 const committed = readFileSync(join(import.meta.dirname, '../../schema/schema.graphql'), 'utf8');
@@ -28,7 +29,7 @@ async function statusWith(settings: Record<string, string>): Promise<number> {
     databases,
     clock,
     tokenKeys: [TOKEN_KEY],
-    definition: await sharedDefinition(),
+    definition,
   });
   const response = await app.inject({ url: URL, headers: { authorization: `Bearer ${token}` } });
   await app.close();

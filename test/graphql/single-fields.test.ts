@@ -1,14 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { buildConsoleSchema } from '../../src/console/server/console-schema.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../support/console.ts';
+import { consoleSchema, schema as integratorSchema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { createSamples, type Samples } from '../support/samples.ts';
 import { createSingleFieldDocuments } from '../support/single-fields.ts';
-
-const integratorSchema = buildServiceSchema();
-const consoleSchema = buildConsoleSchema(integratorSchema);
 
 const service = useService();
 let admin: ConsoleBrowser;

@@ -1,7 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { resetPassword } from '../../src/domain/access/password-links.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { Browser } from '../oauth/browser.ts';
@@ -10,6 +8,7 @@ import { readAllRows } from '../support/all-rows.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BuilderClient } from '../support/builder-client.ts';
 import { addStaff, signInToConsole } from '../support/console.ts';
+import { operations } from '../support/definition.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
@@ -60,7 +59,6 @@ it('neither the log at trace nor a table has a credential of any kind of request
   const { app } = service;
   const client = service.findDemoClient('A');
   const user = service.findDemoUser(({ regionId }) => regionId === 'au1');
-  const operations = createRouteTable(buildServiceSchema());
   const samples = await createSamples(service.databases.au1, client.builderIds[0]!);
   const context = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
   const staff = await addStaff(service, 'ADMIN');

@@ -1,15 +1,12 @@
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
+import { operations, schema } from '../support/definition.ts';
 import { generatedEntities } from '../support/generated-rows.ts';
 import { useService } from '../support/harness.ts';
 import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
 import { createSamples, REQUEST_BODIES, restoreSamples, type Samples } from '../support/samples.ts';
 
-const schema = buildServiceSchema();
-const operations = createRouteTable(schema);
 const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
   Object.values(type.getFields()).map((field) => ({ kind: type.name as 'Query' | 'Mutation', field })),
 );

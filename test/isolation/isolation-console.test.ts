@@ -1,12 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { buildConsoleSchema } from '../../src/console/server/console-schema.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../support/console.ts';
 import { callOf, consoleOperations, createRoleTable } from '../support/console-operations.ts';
+import { schema as integratorSchema, consoleSchema as schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 
-const integratorSchema = buildServiceSchema();
-const schema = buildConsoleSchema(integratorSchema);
 const operations = consoleOperations(schema);
 const roles = createRoleTable(schema, integratorSchema);
 const integratorFields = {

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { hashPassword } from '../../src/domain/access/passwords.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/csrf-token.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
@@ -8,12 +6,12 @@ import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-cod
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { s256ChallengeOf } from '../oauth/fixtures.ts';
+import { operations, schema } from '../support/definition.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { OperationCalls } from '../support/operation-calls.ts';
 import { createSamples } from '../support/samples.ts';
 
-const schema = buildServiceSchema();
 const STAFF = { id: 'user_staff', name: 'Kim Operator', email: 'kim@operator.example' };
 const PASSWORD = 'a password of staff';
 const VERIFIER = 'v'.repeat(43);
@@ -83,7 +81,7 @@ const submit = (url: string, fields: Record<string, string>, cookies: string, cs
   });
 
 describe('a staff user', () => {
-  it.each(createRouteTable(schema).map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+  it.each(operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
     'is 401 at %s, with a token and with a session (ACC-26)',
     async (_name, operation) => {
       expect((await calls.rest(operation, await staffToken())).status).toBe(401);

@@ -1,16 +1,15 @@
 import { getNamedType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable, type Operation } from '../../schema/route-table.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { locateInObject } from '../../src/rest/input.ts';
+import { operations, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { createSamples, REQUEST_BODIES, requireSample, restoreSamples, type Samples } from '../support/samples.ts';
 import { callMcp, createToolToken } from '../support/tools.ts';
 
-const schema = buildServiceSchema();
 const EXCLUDED = ['Attachments', 'Webhooks', 'Gate attendance'];
-const tools = createRouteTable(schema)
+const tools = operations
   .filter(({ tag }) => !EXCLUDED.includes(tag))
   .map((operation) => ({
     ...operation,

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { RestRoute } from '../../schema/rest.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { createIntegratorId } from '../../src/demo/accounts.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
+import { operations, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { OperationCalls, type OperationResult } from '../support/operation-calls.ts';
 import { createSamples, restoreSamples, type Samples } from '../support/samples.ts';
-
-const schema = buildServiceSchema();
-const operations = createRouteTable(schema);
 
 /** All root fields of the schema. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { sharedDefinition } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
 import { freePort } from '../support/ports.ts';
 import { createRegionalDatabase, createSettableClock, type SettableClock } from './service.ts';
 
@@ -49,7 +49,7 @@ export async function startDeployment(settings: Record<string, string> = {}): Pr
       databases: instanceDatabases,
       clock,
       tokenKeys: config.tokenKeys!,
-      definition: await sharedDefinition(),
+      definition,
     });
     const stop = async () => {
       await app.close();

@@ -2,18 +2,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportFolder } from '../../src/data-transfer/export.ts';
-import { Database } from '../../src/database/database.ts';
-import { createDemoFile } from '../../src/demo/demo-file.ts';
-import { populateDatabase } from '../../src/demo/load.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
-import { normalizeReportRow, validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
+import { normalizeReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
-import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
-import { createDatabase } from '../setup/database.ts';
 import type { BuilderClient } from '../support/builder-client.ts';
 import { createPicture } from '../support/images.ts';
-import { BASE } from '../support/load-demo.ts';
 import { createConnectedClient, createDeployment, type Deployment } from './deployments.ts';
 import { blocks, createPageOfEveryBlock, item, type Json, page, request } from './documents.ts';
 
@@ -313,23 +306,5 @@ describe('an import', () => {
         'att_none is no photo of the builder',
       ],
     ]);
-  });
-});
-
-describe('the demo data and the sample', () => {
-  it('have reports like those of a sync', async () => {
-    const { url, drop } = await createDatabase();
-    const demo = new Database('au1', url);
-    const options = { now: BASE, timesheets: 0, pictures: [] };
-    await populateDatabase(demo, createDemoFile(['au1'], 'http://localhost:4000', 'key'), options);
-    const made = join(folder, 'demo');
-    await exportFolder(demo, made);
-    await demo.close();
-    await drop();
-    for (const from of [made, SAMPLES]) {
-      const rows = (await readFile(join(from, 'photo-reports.ndjson'), 'utf8')).split('\n').filter(Boolean);
-      expect(rows.length).toBeGreaterThan(0);
-      expect(rows.flatMap((row) => validateReportRow(JSON.parse(row)))).toEqual([]);
-    }
   });
 });

@@ -5,7 +5,8 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type CliHarness, startCli } from '../cli/cli-harness.ts';
 import { BuilderClient } from '../support/builder-client.ts';
-import { BASE_URL, type Service, sharedDefinition, TOKEN_KEY } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
+import { BASE_URL, type Service, TOKEN_KEY } from '../support/harness.ts';
 
 /** A deployment with its own databases and storage. */
 export interface Deployment {
@@ -20,7 +21,7 @@ export async function createDeployment(): Promise<Deployment> {
   const { databases, clock } = operator;
   return {
     operator,
-    app: await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], definition: await sharedDefinition() }),
+    app: await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], definition }),
   };
 }
 

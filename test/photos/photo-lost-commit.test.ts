@@ -4,7 +4,8 @@ import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
 import { useBuilderClient } from '../support/builder-client.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
-import { sharedDefinition, TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
+import { definition } from '../support/definition.ts';
+import { TOKEN_KEY, testConfig, useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
 const service = useService();
@@ -21,7 +22,7 @@ beforeAll(async () => {
     databases,
     clock: service.clock,
     tokenKeys: [TOKEN_KEY],
-    definition: await sharedDefinition(),
+    definition,
   });
 });
 

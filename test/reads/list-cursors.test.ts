@@ -1,9 +1,9 @@
 import { getNamedType } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable, type Operation } from '../../schema/route-table.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
+import { operations, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
@@ -12,10 +12,8 @@ interface Page {
   meta: Record<string, unknown> & { totalCount: number; nextCursor?: string | null };
 }
 
-const schema = buildServiceSchema();
-
 /** Operations of v1 with pages that are counted by `offset`. */
-const lists = createRouteTable(schema).filter(
+const lists = operations.filter(
   ({ field, extension }) =>
     !extension &&
     schema

@@ -1,16 +1,14 @@
 import { type GraphQLObjectType, type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable, type Operation } from '../../schema/route-table.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
+import { operations, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
 
-const schema = buildServiceSchema();
-
 /** Operations of REST that return a page of a list, with the names of their query parameters. */
-const lists = createRouteTable(schema)
+const lists = operations
   .filter(({ method, field }) => method === 'GET' && isPage(field))
   .map((operation) => ({ operation, locations: locateArguments(operation, schema), path: operation.path }));
 const byProject = lists.filter(({ locations }) =>

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { getNamedType } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { authorizationParameters, REDIRECT_URI, toQuery } from '../oauth/fixtures.ts';
 import { BuilderClient } from '../support/builder-client.ts';
+import { operations as routes, schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
@@ -28,8 +27,6 @@ interface Operation {
 }
 
 const document = JSON.parse(readFileSync('schema/openapi.json', 'utf8'));
-const schema = buildServiceSchema();
-const routes = createRouteTable(schema);
 
 const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
   ([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),

@@ -2,20 +2,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { Contract, type ContractOperation } from '../proof/fuzz/contract.ts';
 import { createDatabase } from '../setup/database.ts';
-import { BASE_URL, type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { definition, operations as routes, schema } from '../support/definition.ts';
+import { BASE_URL, type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 import { RequestFactory, type TestRequest } from '../support/request-factory.ts';
 import { createSamples, restoreSamples } from '../support/samples.ts';
 
-const schema = buildServiceSchema();
-const document = await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL);
+const document = await createOpenApiDocument(schema, routes, BASE_URL);
 const contract = new Contract(document);
 const { operations } = contract;
 
@@ -67,7 +65,7 @@ async function buildAppOver(url: string): Promise<FastifyInstance> {
     databases,
     clock,
     tokenKeys: [TOKEN_KEY],
-    definition: await sharedDefinition(),
+    definition,
   });
   cleanups.push(async () => {
     await app.close();

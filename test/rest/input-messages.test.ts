@@ -7,10 +7,10 @@ import {
   isListType,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable, type Operation } from '../../schema/route-table.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { operations, schema } from '../support/definition.ts';
 import { BASE_URL, useService } from '../support/harness.ts';
 import { createOperationDocument } from '../support/operation-calls.ts';
 import { createSamples, requireSample, type Samples } from '../support/samples.ts';
@@ -21,8 +21,6 @@ interface FieldError {
   message: string;
 }
 
-const schema = buildServiceSchema();
-const operations = createRouteTable(schema);
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 const document = (await createOpenApiDocument(schema, operations, BASE_URL)) as any;
 

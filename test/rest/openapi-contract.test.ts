@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { operations, schema } from '../support/definition.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 type Json = any;
 
-const schema = buildServiceSchema();
-const document: Json = await createOpenApiDocument(schema, createRouteTable(schema), 'https://api.example.com');
+const document: Json = await createOpenApiDocument(schema, operations, 'https://api.example.com');
 const { schemas, parameters } = document.components;
 
 const operationsOf = (paths: Json): Json[] => Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));

@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { Browser } from '../oauth/browser.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
+import { operations as routes, schema } from '../support/definition.ts';
 import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from '../support/example-calls.ts';
@@ -24,8 +23,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const FILE = join(import.meta.dirname, '../../src/rest/openapi/recorded-responses.json');
 
-const schema = buildServiceSchema();
-const document: Json = await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL);
+const document: Json = await createOpenApiDocument(schema, routes, BASE_URL);
 
 let fixture: ExampleFixture;
 let calls: ExampleCalls;

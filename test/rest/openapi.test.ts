@@ -17,13 +17,12 @@ import { BuilderId, text } from '../../schema/scalars.ts';
 import { registerDocs } from '../../src/http/documents/docs.ts';
 import { createManualOperations } from '../../src/rest/openapi/manual-operations.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { operations, schema } from '../support/definition.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 type Json = any;
 
 const BASE_URL = 'https://api.example.com';
-const schema = buildServiceSchema();
-const operations = createRouteTable(schema);
 
 let document: Json;
 
@@ -135,7 +134,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is identical when generated again', async () => {
-    const again = await createOpenApiDocument(buildServiceSchema(), createRouteTable(schema), BASE_URL);
+    const again = await createOpenApiDocument(buildServiceSchema(), operations, BASE_URL);
     expect(JSON.stringify(again)).toBe(JSON.stringify(document));
   });
 });

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { useBuilderClient } from '../support/builder-client.ts';
+import { operations, schema } from '../support/definition.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { BASE_URL, useService } from '../support/harness.ts';
 
@@ -198,8 +197,7 @@ describe('GET /events', () => {
 
 describe('the OpenAPI document', () => {
   it('describes both names of every repeatable query parameter', async () => {
-    const schema = buildServiceSchema();
-    const { paths } = (await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL)) as {
+    const { paths } = (await createOpenApiDocument(schema, operations, BASE_URL)) as {
       paths: Record<
         string,
         Record<string, { parameters?: { name?: string; schema?: { type?: string }; description?: string }[] }>

@@ -1,11 +1,9 @@
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
 import { PreparedOperation } from '../../src/graphql/engine/prepared-operation.ts';
 import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/limits/response-meter.ts';
-
-const schema = buildServiceSchema();
+import { schema } from '../support/definition.ts';
 
 function costOf(query: string, variables = {}): number {
   const document = parse(query);

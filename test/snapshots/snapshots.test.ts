@@ -9,7 +9,8 @@ import { SNAPSHOT_LISTS } from '../../src/domain/snapshots/snapshot-lists.ts';
 import { endAndRemove } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { OPERATOR } from '../support/audit.ts';
-import { sharedDefinition, useService } from '../support/harness.ts';
+import { operations } from '../support/definition.ts';
+import { useService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';
 import {
   clearSnapshots,
@@ -74,7 +75,6 @@ const countAudit = async (action: string, objectId: string) =>
 
 describe('the resources', () => {
   it('have the scopes of their lists, and all lists of a builder are resources (SNP-2)', async () => {
-    const { operations } = await sharedDefinition();
     for (const resource of SNAPSHOT_RESOURCES) {
       const operation = operations.find(({ field }) => field === SNAPSHOT_LISTS[resource].field)!;
       expect(operation.scope).toBe(SNAPSHOT_SCOPES[resource]);

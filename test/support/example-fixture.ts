@@ -18,9 +18,10 @@ import { mapRegions, REGIONS } from '../../src/shared/regions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
+import { definition } from './definition.ts';
 import { numberPendingEvents } from './events.ts';
 import { insertGeneratedRows } from './generated-rows.ts';
-import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from './harness.ts';
+import { type Service, startService, TOKEN_KEY, testConfig } from './harness.ts';
 
 /** Records with the identifiers of the document's examples. */
 const RECORDS = join(import.meta.dirname, '../samples/examples');
@@ -67,7 +68,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
       databases,
       clock: service.clock,
       tokenKeys: [TOKEN_KEY],
-      definition: await sharedDefinition(),
+      definition,
     });
     cleanups.push(() => app.close());
     return app;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { inject } from 'vitest';
-import { buildApp, createServiceDefinition, type ServiceDefinition } from '../../src/app.ts';
+import { buildApp, type ServiceDefinition } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
@@ -130,20 +130,12 @@ export const testConfig = (settings: Record<string, string>): Config =>
     ...settings,
   });
 
-let definition: Promise<ServiceDefinition> | undefined;
-
-/** Returns the schema and operations that the services of all test files of this worker share. */
-export function sharedDefinition(): Promise<ServiceDefinition> {
-  definition ??= createServiceDefinition();
-  return definition;
-}
-
 /** Starts a service for one test file: fresh databases with the rows of `test/setup/company`, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
   { outside, ...options }: { outside?: Network; definition?: ServiceDefinition } = {},
 ): Promise<Service> {
-  const definition = options.definition ?? (await sharedDefinition());
+  const definition = options.definition ?? (await import('./definition.ts')).definition;
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
   const config = testConfig({ DATA_DIR: dataDir, ...settings });
   const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));

@@ -1,8 +1,8 @@
 import { type GraphQLObjectType, isNonNullType } from 'graphql';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
+import { schema } from './definition.ts';
 
-const projection = createRestSchema(buildServiceSchema());
+const projection = createRestSchema(schema);
 
 /** Returns every nullable field of a REST response type as null, so that a test names only those that have a value. */
 export function nullFieldsOf(type: string): Record<string, null> {

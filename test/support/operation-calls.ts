@@ -1,14 +1,13 @@
 import { buildOperationNodeForField } from '@graphql-tools/utils';
 import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import type { ManualOperation } from '../../src/rest/openapi/manual-operations/manual-operation.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
+import { schema } from './definition.ts';
 import type { Service } from './harness.ts';
 import { REQUEST_BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
 
-const schema = buildServiceSchema();
 const restSchema = createRestSchema(schema);
 
 /** Whether an operation deletes or changes the sample that it needs, or needs one that another operation changes. */

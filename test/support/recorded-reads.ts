@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import {
   readAttendanceAwaitingAction,
@@ -18,10 +16,10 @@ import {
   readItemsAwaitingAction,
 } from '../../src/domain/dashboard-figures/records.ts';
 import { locateArguments } from '../../src/rest/input.ts';
+import { operations, schema } from './definition.ts';
 import type { Service } from './harness.ts';
 import { requireSample, type Samples } from './samples.ts';
 
-const schema = buildServiceSchema();
 const page = readFileSync(join(import.meta.dirname, '../..', 'docs', 'graphql.md'), 'utf8');
 const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
 
@@ -46,7 +44,7 @@ export async function recordReads(service: Service, samples: Samples): Promise<M
   const recorded = new Map<string, Statement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
   const token = await service.tokenOf('A');
-  for (const operation of createRouteTable(schema).filter(({ method }) => method === 'GET')) {
+  for (const operation of operations.filter(({ method }) => method === 'GET')) {
     const locations = locateArguments(operation, schema);
     const named = (location: string) => locations.filter((one) => one.location === location);
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -7,8 +7,8 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { recordType } from '../../schema/selection.ts';
+import { schema } from './definition.ts';
 import { requireSample, SAMPLED_SCALARS, type Samples } from './samples.ts';
 
 export type Field = GraphQLField<unknown, unknown>;
@@ -19,7 +19,6 @@ export interface SelectionStep {
   type: GraphQLObjectType;
 }
 
-const schema = buildServiceSchema();
 const query = schema.getQueryType()!;
 
 export const scopeOf = (type: GraphQLNamedType) => type.extensions.scope as string | undefined;

@@ -4,7 +4,8 @@ import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
 import { endAndRemove, startSnapshots, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { createListReader } from '../../src/rest/list-reader.ts';
-import { type Service, sharedDefinition } from './harness.ts';
+import { definition } from './definition.ts';
+import { type Service } from './harness.ts';
 import { openTestStorages } from './stores.ts';
 
 /** Creates what writes the snapshots of the region au1 of a service, only when the test calls it. */
@@ -15,7 +16,7 @@ export async function createSnapshotWriter(
   return {
     database: service.databases.au1,
     storage: openTestStorages(service).au1,
-    readList: createListReader(await sharedDefinition()),
+    readList: createListReader(definition),
     uploadQuota: null,
     now: service.clock.now,
     signal: new AbortController().signal,
@@ -41,7 +42,7 @@ export async function runSnapshots(writer: SnapshotWriter): Promise<void> {
  * @param beforePage Called before each page of a list is read.
  */
 export async function startSnapshotWriter(service: Service, beforePage = async () => {}): Promise<() => Promise<void>> {
-  const readList = createListReader(await sharedDefinition());
+  const readList = createListReader(definition);
   const options = {
     readList: async (...request: Parameters<typeof readList>) => {
       await beforePage();

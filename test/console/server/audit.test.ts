@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
-import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
-import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { findChangesWithoutEntry } from '../../support/audit.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { consoleSchema } from '../../support/definition.ts';
 import { useService } from '../../support/harness.ts';
 
 const service = useService();
@@ -144,7 +143,7 @@ describe('each change in the console', () => {
 
   it('is in the list of this test', () => {
     const tested = MUTATIONS.map(([mutation]) => mutation.split('(', 1)[0]!);
-    const names = Object.keys(buildConsoleSchema(buildServiceSchema()).getMutationType()!.getFields());
+    const names = Object.keys(consoleSchema.getMutationType()!.getFields());
     expect([...new Set([...tested, ...OTHERS])].sort()).toEqual(names.sort());
   });
 

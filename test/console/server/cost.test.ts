@@ -10,16 +10,13 @@ import {
 } from 'graphql';
 import pg from 'pg';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import * as documents from '../../../src/console/browser/graphql/generated.ts';
-import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { estimateCost } from '../../../src/graphql/engine/cost.ts';
 import { MAX_COST } from '../../../src/limits/response-meter.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { schema as integratorSchema, consoleSchema as schema } from '../../support/definition.ts';
 import { useService } from '../../support/harness.ts';
 
-const integratorSchema = buildServiceSchema();
-const schema = buildConsoleSchema(integratorSchema);
 const service = useService();
 let operator: ConsoleBrowser;
 

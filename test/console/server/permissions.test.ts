@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { StaffRole } from '../../../entities/user.entity.ts';
-import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
-import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { STAFF_ROLES } from '../../../src/domain/access/staff-roles.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { callOf, consoleOperations, createRoleTable } from '../../support/console-operations.ts';
+import { schema as integratorSchema, consoleSchema as schema } from '../../support/definition.ts';
 import { useService } from '../../support/harness.ts';
 
-const integratorSchema = buildServiceSchema();
-const schema = buildConsoleSchema(integratorSchema);
 const operations = consoleOperations(schema);
 const lowestRoles = createRoleTable(schema, integratorSchema);
 const service = useService();

@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
-import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { AccessTokens } from '../../../src/auth/access-tokens.ts';
 import type { Databases } from '../../../src/database/database.ts';
 import type { DemoFile } from '../../../src/demo/demo-file.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
+import { schema } from '../../support/definition.ts';
 import { createPicture } from '../../support/images.ts';
 import { createSamples, type Samples } from '../../support/samples.ts';
 import { Contract } from './contract.ts';
@@ -63,7 +63,7 @@ export async function createFuzzFixture({
   const publicClient = clientOf('A public');
   const fixture = {
     contract: new Contract(await (await fetch(`${origin}/openapi.json`)).json()),
-    schema: buildServiceSchema(),
+    schema,
     samples: await createSamples(databases.au1, builderIds[0]!, { tokenKey: key }),
     tokens: {
       authorized: await sign('A'),
