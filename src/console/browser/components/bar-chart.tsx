@@ -69,6 +69,7 @@ export function ChartPanel(props: ChartProps) {
                     <i
                       key={name}
                       className={isMark ? 'mark' : tone}
+                      hidden={values[index] === 0}
                       style={{ [isMark ? 'bottom' : 'height']: toPercent(values[index]!) }}
                     />
                   ))}

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
@@ -42,20 +43,28 @@ export function ConflictDrawer({ id, onClose, others }: Props) {
   return (
     <Drawer title={request.data ? `Conflict: ${request.data.conflict.worker.fullName}` : 'Conflict'} onClose={onClose}>
       <Loaded request={request}>
-        {({ conflict }) => <ConflictContent key={conflict.id} conflict={conflict} onChanged={request.retry} />}
+        {({ conflict }) => (
+          <ConflictContent key={conflict.id} conflict={conflict} onChanged={request.retry}>
+            {next && (
+              <Button onClick={() => filters.set({ conflict: next.id })}>
+                Next conflict: {next.worker.fullName} <Glyph name="next" />
+              </Button>
+            )}
+          </ConflictContent>
+        )}
       </Loaded>
-      {next && (
-        <div className="actions">
-          <Button onClick={() => filters.set({ conflict: next.id })}>
-            Next conflict: {next.worker.fullName} <Glyph name="next" />
-          </Button>
-        </div>
-      )}
     </Drawer>
   );
 }
 
-function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; onChanged: () => void }) {
+interface ContentProps {
+  conflict: Conflict;
+  onChanged: () => void;
+  /** Leads to the next conflict. */
+  children: ReactNode;
+}
+
+function ConflictContent({ conflict: read, onChanged, children }: ContentProps) {
   const { can } = useScope();
   const version = useVersion(read, onChanged);
   const { record: conflict, hasEditConflict } = version;
@@ -65,6 +74,7 @@ function ConflictContent({ conflict: read, onChanged }: { conflict: Conflict; on
       <div className="actions">
         <span className={`badge ${resolved ? 'good' : 'bad'}`}>{resolved ? 'Resolved' : 'Open'}</span>
         <span className="badge">{conflict.project.name}</span>
+        {children}
       </div>
       <p>{conflict.description}</p>
       {hasEditConflict && <EditConflict />}
@@ -138,8 +148,9 @@ const Resolution = ({ conflict }: { conflict: Conflict }) => (
 function ResolveForm({ version }: { version: Version<Conflict> }) {
   const conflict = version.record;
   const action = useEdit(version);
-  // Only a sign-off of a known visit has a time that the visit could end at.
-  const choices = RESOLUTIONS.slice(0, conflict.type === 'SIGN_OFF' && conflict.visit ? 2 : 1);
+  // Only a sign-off of a visit that no gate has ended has a time that the visit could end at.
+  const canEnd = conflict.type === 'SIGN_OFF' && conflict.visit?.signedOffAt === null;
+  const choices = RESOLUTIONS.slice(0, canEnd ? 2 : 1);
   const decide = (resolution: ConflictResolution, reason: string) =>
     action.edit(
       ResolveConflictDocument,

@@ -74,10 +74,12 @@ export function TimesheetCharts(variables: TimesheetFiguresQueryVariables) {
 function TopHours({ title, rows }: { title: string; rows: readonly { name: string; value: number; to?: string }[] }) {
   const sorted = rows.toSorted((one, other) => other.value - one.value);
   const rest = sum(sorted.slice(TOP).map(({ value }) => value));
-  const shown = rest > 0 ? [...sorted.slice(0, TOP), { name: 'Others', value: rest }] : sorted;
+  const bars = sorted.slice(0, TOP).map((row) => ({ ...row, children: `${formatNumber(row.value)} h` }));
+  // No bar: it would be longer than all others.
+  if (rest > 0) bars.push({ name: 'Others', value: 0, children: `${formatNumber(rest)} h` });
   return (
     <Panel title={title}>
-      <BarList bars={shown.map((row) => ({ ...row, children: `${formatNumber(row.value)} h` }))} />
+      <BarList bars={bars} />
     </Panel>
   );
 }
