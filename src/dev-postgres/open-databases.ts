@@ -9,6 +9,15 @@ import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts';
 /** Connections for operator commands and other clients. */
 const RESERVED_CONNECTIONS = 140;
 
+/** Major version of PostgreSQL: the first with `casefold`, by which names and addresses are compared. */
+export const MIN_POSTGRES_VERSION = 18;
+
+// Without names, so that they pass poolers that change sessions.
+const SELECT_VERSION = {
+  name: '',
+  text: `select current_setting('server_version_num')::int / 10000, current_setting('server_version')`,
+};
+
 /** Callbacks about the embedded PostgreSQL. */
 type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onEnded'>;
 
@@ -102,8 +111,9 @@ async function findDatabaseProblem({ url, runner }: Database): Promise<string | 
       const missingSettings = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
       return `leads through a pooler that shares sessions between transactions, so ${missingSettings} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
     }
-    await runner.run({ name: 'open.ping', text: 'select 1' }, []);
-    return undefined;
+    const [[major, version]] = (await runner.run(SELECT_VERSION, [])) as [string[]];
+    if (Number(major) >= MIN_POSTGRES_VERSION) return undefined;
+    return `leads to PostgreSQL ${version}; the service needs ${MIN_POSTGRES_VERSION} or later`;
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
     return `cannot be used: ${message || code}`;

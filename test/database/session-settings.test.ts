@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -10,9 +12,14 @@ import {
   type SessionSettings,
   WRITER_SETTINGS,
 } from '../../src/database/pool/session-settings.ts';
-import { DatabaseUnavailableError, openDatabases } from '../../src/dev-postgres/open-databases.ts';
+import {
+  DatabaseUnavailableError,
+  MIN_POSTGRES_VERSION,
+  openDatabases,
+} from '../../src/dev-postgres/open-databases.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
+import { PACKAGE_ROOT } from '../../src/shared/version.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Pooler } from '../support/pooler.ts';
 
@@ -120,6 +127,31 @@ describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
     };
     const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
     await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);
+  });
+});
+
+describe('a PostgreSQL that is too old', () => {
+  it('prevents a start with one line that names the setting and both versions', async () => {
+    const { url } = createdDatabase;
+    const old = await createDatabase('template1');
+    cleanups.push(old.drop);
+    const client = new pg.Client({ connectionString: old.url });
+    await client.connect();
+    // The database answers the statement of the check as an older server does.
+    await client.query(`create schema old;
+      create function old.current_setting(text) returns text language sql
+        as $$ select case $1 when 'server_version_num' then '170006' else '17.6' end $$;
+      alter database ${nameOf(old)} set search_path = old, pg_catalog`);
+    await client.end();
+    const env = { DATABASE_URL_AU1: url, DATABASE_URL_US1: old.url, TOKEN_KEY: newSecret() };
+    await expect(openDatabases(loadConfig(env), 'service')).rejects.toThrow(
+      /^DATABASE_URL_US1 leads to PostgreSQL 17\.6; the service needs 18 or later\.$/,
+    );
+  });
+
+  it('is documented', () => {
+    const page = readFileSync(join(PACKAGE_ROOT, 'docs/operations.md'), 'utf8');
+    expect(page).toContain(`PostgreSQL ${MIN_POSTGRES_VERSION} or later`);
   });
 });
 
