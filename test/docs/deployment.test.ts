@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { listSettings } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config.ts';
+import { READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -14,16 +15,21 @@ const compose = parse(read('deploy/compose.yaml'), { merge: true });
 const containerfile = read('deploy/Containerfile');
 const unit = read('deploy/builder-api.service');
 
+const PUBLIC_NAME = /\$\{PUBLIC_NAME:\?\}/;
+
 /** Replaces each `${NAME:?}` by a unique value. */
 const interpolate = (text: string) =>
-  text.replace(/\$\{(\w+):\?\}/g, (_, name) => `${name.toLowerCase()}${'0'.repeat(64)}`);
+  text
+    .replace(PUBLIC_NAME, 'localhost')
+    .replace(/\$\{(\w+):\?\}/g, (_, name) => `${name.toLowerCase()}${'0'.repeat(64)}`);
 
 describe('deploy/compose.yaml', () => {
   const instances = ['api-1', 'api-2'];
 
   it.each(instances)('%s has settings that the service accepts in production', (name) => {
     const { environment } = compose.services[name];
-    expect(Object.keys(environment).filter((each) => !settings.includes(each))).toEqual([]);
+    const others = Object.keys(environment).filter((each) => !settings.includes(each));
+    expect(others).toEqual(['NODE_EXTRA_CA_CERTS']);
     const env = Object.entries<string>(environment).map(([each, value]) => [each, interpolate(value)]);
     const config = loadConfig({ NODE_ENV: 'production', ...Object.fromEntries(env) });
     expect(config).toMatchObject({ production: true, trustProxy: 1, s3: { bucket: 'builder-api' } });
@@ -44,7 +50,10 @@ describe('deploy/compose.yaml', () => {
     }
     const { migrate, postgres } = compose.services;
     expect(migrate.environment.DATABASE_URL_AU1_OWNER).toContain(`//${postgres.environment.POSTGRES_USER}:`);
-    expect(compose.configs['service-role'].content).toMatch(/^create role builder_api login password/);
+    const statements = compose.configs['service-role'].content;
+    expect(statements).toMatch(/^create role builder_api login password/);
+    for (const [name, value] of Object.entries(READER_SETTINGS))
+      expect(statements).toContain(`alter role builder_api set ${name} = '${value}';`);
   });
 
   it('starts services that exist, behind the proxy', () => {
@@ -52,7 +61,26 @@ describe('deploy/compose.yaml', () => {
     for (const { depends_on: needed = [] } of Object.values<{ depends_on?: object }>(compose.services)) {
       for (const name of Array.isArray(needed) ? needed : Object.keys(needed)) expect(names).toContain(name);
     }
-    for (const name of instances) expect(compose.services.proxy.command).toContain(`${name}:4000`);
+  });
+
+  it('gives the proxy the addresses that its configuration takes from the environment', () => {
+    const { environment, secrets } = compose.services.proxy;
+    const names = read('deploy/haproxy.cfg').matchAll(/"\$\{(\w+)\}"/g);
+    expect(Object.keys(environment).sort()).toEqual([...new Set([...names].map(([, name]) => name))].sort());
+    expect([environment.API_1, environment.API_2]).toEqual(instances.map((name) => `${name}:4000`));
+    expect(secrets).toEqual(['certificate.pem', 'certificate.pem.key']);
+  });
+
+  it('publishes the store at the address that instances and browsers use', () => {
+    const { services } = compose;
+    expect(services.proxy.networks.default.aliases).toEqual([expect.stringMatching(PUBLIC_NAME)]);
+    for (const name of instances) {
+      const { BASE_URL, S3_ENDPOINT } = services[name].environment;
+      const published = [BASE_URL, S3_ENDPOINT]
+        .map((url) => url.replace(PUBLIC_NAME, 'localhost'))
+        .map((url) => new URL(url).port);
+      expect(services.proxy.ports).toEqual(published.map((port) => `${port}:${port}`));
+    }
   });
 });
 

@@ -28,16 +28,17 @@ export class Instance {
   private constructor(port: number, env: Record<string, string>, flags: string[], program: string) {
     this.#flags = flags;
     this.#program = program;
-    this.origin = `http://127.0.0.1:${port}`;
+    this.origin = `${env.TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`;
     this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), WORKERS: '1', ...env };
   }
 
   /**
+   * @param env Settings; without PORT it listens on a free port.
    * @param flags Flags of Node in addition to those of `npm start`.
    * @param program Path of the program of another release; this one by default.
    */
   static async start(env: Record<string, string>, flags: string[] = [], program = PROGRAM): Promise<Instance> {
-    const instance = new Instance(await freePort(), env, flags, program);
+    const instance = new Instance(Number(env.PORT ?? (await freePort())), env, flags, program);
     await instance.start();
     return instance;
   }

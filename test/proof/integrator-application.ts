@@ -48,6 +48,7 @@ export class IntegratorApplication {
     /** Returns the origin of an instance, another one each time. */
     readonly origin: () => string,
     run: string,
+    readonly audience = BASE_URL,
   ) {
     this.run = `${run}-${client.name}`;
   }
@@ -271,7 +272,7 @@ export class IntegratorApplication {
       .send('token', `${this.origin()}/oauth/token`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, audience: BASE_URL, scope: scopes.join(' ') }),
+        body: JSON.stringify({ ...body, audience: this.audience, scope: scopes.join(' ') }),
       })
       .then((response) => {
         if (response.status !== 200) throw new Error('no token');

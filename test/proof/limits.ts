@@ -3,7 +3,7 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { createExcessiveRequests, findUnexpectedResponses } from './excessive-requests.ts';
 import { Instance } from './instance.ts';
 import { readResidentMib } from './process-memory.ts';
-import { BASE_URL, type Log, ProofEnvironment } from './proof-environment.ts';
+import { type Log, ProofEnvironment } from './proof-environment.ts';
 import { type Budget, findBurstProblems, sendBurst } from './request-burst.ts';
 import { openIdleConnections, SlowClients } from './slow-clients.ts';
 import { percentile } from './statistics.ts';
@@ -34,6 +34,8 @@ const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
 const REQUEST_SECONDS = 15;
 /** Maximum milliseconds until a slow client is disconnected. Node checks for late requests every 30 seconds. */
 const MAX_CONNECTION_MS = (2 * REQUEST_SECONDS + 35) * 1000;
+/** More than the buffers of a connection. */
+export const LARGE_FILE_BYTES = 40 * 1_048_576;
 /** Milliseconds within which a normal request must have a response, whatever the number of slow clients. */
 const MAX_RESPONSE_MS = 1_000;
 
@@ -74,12 +76,16 @@ export async function limits({ connections, short, log }: LimitsOptions) {
   }
 }
 
-const clientOf = (environment: ProofEnvironment, name: string) =>
+export const clientOf = (environment: ProofEnvironment, name: string) =>
   environment.demo.clients.find((client) => client.name === name)!;
 
-async function tokenOf(environment: ProofEnvironment, name: string): Promise<string> {
+export async function tokenOf(environment: ProofEnvironment, name: string): Promise<string> {
   const { clientId, scopes } = clientOf(environment, name);
-  const tokens = new AccessTokens({ keys: [environment.settings.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
+  const tokens = new AccessTokens({
+    keys: [environment.settings.TOKEN_KEY!],
+    issuer: environment.settings.BASE_URL!,
+    clock: Date,
+  });
   return (await tokens.sign('au1', { sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 
@@ -149,7 +155,7 @@ async function exhaustBudgets(
 }
 
 /** Measures ordinary requests, one every 20 ms, while the work runs. Returns their milliseconds. */
-async function measureRequests(
+export async function measureRequests(
   origin: string,
   token: string,
   work: Promise<unknown>,
@@ -208,11 +214,11 @@ async function measureSlowClients(
   return `800 slow clients cut (longest: ${cut}; limit ${REQUEST_SECONDS} s), ordinary p99 ${percentile(times, 99)} ms`;
 }
 
-/** Returns the path and query of a signed URL of 40 MiB, which is more than the buffers of a connection. */
-async function uploadLargeFile(origin: string, token: string, builderId: string): Promise<string> {
+/** Uploads 40 MiB of zeros. Returns the path and query of their signed URL. */
+export async function uploadLargeFile(origin: string, token: string, builderId: string): Promise<string> {
   const form = new FormData();
   form.set('type', 'attachment');
-  form.set('file', new Blob([new Uint8Array(40 * 1_048_576)], { type: 'image/jpeg' }), 'site.jpg');
+  form.set('file', new Blob([new Uint8Array(LARGE_FILE_BYTES)], { type: 'image/jpeg' }), 'site.jpg');
   const url = `${origin}/builders/${builderId}/attachments/upload`;
   const response = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: form });
   const { imageUrl } = (await response.json()) as { imageUrl: string };

@@ -37,7 +37,9 @@ export class MixedLoad {
     for (const name of ['A', 'B', 'C']) {
       const client = environment.demo.clients.find((one) => one.name === name)!;
       const target = await createWriteTarget(database, client.builderIds.at(-1)!, options.run, name);
-      load.applications.push(new IntegratorApplication(client, target, load.recorder, origin, options.run));
+      load.applications.push(
+        new IntegratorApplication(client, target, load.recorder, origin, options.run, environment.settings.BASE_URL),
+      );
     }
     const isOver = () => load.#isOver;
     const { concurrency, pause, readsPerSecond } = options;

@@ -13,38 +13,47 @@ import { countBy } from './statistics.ts';
 
 const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 const SERVER = join(process.cwd(), 'dist/src/server.js');
-const PAGE = join(process.cwd(), 'docs/database.md');
+const SETTINGS = join(process.cwd(), 'deploy/pgbouncer.ini');
 /** Instances by pool mode. With session pooling each of their connections holds one of PgBouncer's. */
 const INSTANCES = { session: 1, transaction: 2 };
-type PoolMode = keyof typeof INSTANCES;
+export type PoolMode = keyof typeof INSTANCES;
+
+/** Returns the version of PgBouncer; null where it is not installed. */
+export function findPgbouncerVersion(): string | null {
+  try {
+    return execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
+  } catch {
+    return null;
+  }
+}
 
 /** Returns the reason why the proof cannot run; null if it can. */
 export function findPgbouncerProblem(): string | null {
-  let version = '';
-  try {
-    version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
-  } catch {
-    return `${PROGRAM} is not installed; PGBOUNCER names another program`;
-  }
+  const version = findPgbouncerVersion();
+  if (version === null) return `${PROGRAM} is not installed; PGBOUNCER names another program`;
   const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(version) ?? [];
   const isNewEnough = Number(major) > 1 || Number(minor) >= 21;
   return isNewEnough ? null : `${version} is installed, and 1.21 is needed; PGBOUNCER names another program`;
 }
 
-/** Starts PgBouncer with the settings of docs/database.md. Returns a function that returns the URL of a database by its name. */
-async function startPgbouncer(environment: ProofEnvironment, mode: PoolMode): Promise<(database: string) => string> {
-  const documented = /```ini\n([\s\S]*?)```/.exec(await readFile(PAGE, 'utf8'))?.[1];
-  if (documented === undefined) throw new Error(`${PAGE} has no settings of PgBouncer.`);
+/**
+ * Starts PgBouncer with the settings of deploy/pgbouncer.ini for the user of the environment's databases. Returns the settings of instances
+ * behind it.
+ */
+export async function startPgbouncer(environment: ProofEnvironment, mode: PoolMode): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-pgbouncer-'));
   environment.onClose(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const port = await freePort();
   const databases = REGIONS.map((region) => {
-    const { hostname, port, username, password } = new URL(environment.postgres.directUrl(region));
+    const { hostname, port } = new URL(environment.postgres.directUrl(region));
+    const { username, password } = new URL(environment.settings.DATABASE_URL_AU1!);
     return `${region} = host=${hostname} port=${port} user=${username} password=${password}`;
   });
   const file = join(folder, 'pgbouncer.ini');
-  const settings = documented.replace(/^ +/gm, '').replace('pool_mode = transaction', `pool_mode = ${mode}`);
+  let settings = (await readFile(SETTINGS, 'utf8')).replace('pool_mode = transaction', `pool_mode = ${mode}`);
+  // Earlier versions, which can pool by session, do not know this setting.
+  if (findPgbouncerProblem()) settings = settings.replace(/^max_prepared_statements.*\n/m, '');
   const own = ['auth_type = any', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='];
   await writeFile(file, `[databases]\n${databases.join('\n')}\n\n${settings}${own.join('\n')}\n`);
   // PgBouncer refuses to run as root.
@@ -57,7 +66,15 @@ async function startPgbouncer(environment: ProofEnvironment, mode: PoolMode): Pr
     await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
     if (child.exitCode !== null) throw new Error(`PgBouncer does not start: ${output}`);
   }
-  return (database) => Object.assign(new URL(environment.postgres.url(database)), { port: String(port) }).href;
+  const settingsOf = REGIONS.flatMap((region) => {
+    const name = `DATABASE_URL_${region.toUpperCase()}`;
+    const direct = environment.settings[name]!;
+    return [
+      [name, Object.assign(new URL(direct), { port: String(port) }).href],
+      [`${name}_DIRECT`, direct],
+    ];
+  });
+  return Object.fromEntries(settingsOf);
 }
 
 /** Starts the service in a pool mode that cannot keep its settings. Returns those that the error message lists, as `name=value`. */
@@ -72,19 +89,14 @@ async function findMissingSettings(env: Record<string, string>): Promise<string[
   return listed.split(/, | and /);
 }
 
-/** Runs load through PgBouncer in both pool modes with the settings of docs/database.md. No request may fail and no write be lost. */
+/** Runs load through PgBouncer in both pool modes with the settings of deploy/pgbouncer.ini. No request may fail and no write be lost. */
 export async function pgbouncer({ seconds, log }: { seconds: number; log: Log }) {
   const environment = await ProofEnvironment.start();
   const problems: string[] = [];
   const figures: string[] = [];
   try {
     for (const mode of Object.keys(INSTANCES) as PoolMode[]) {
-      const urlOf = await startPgbouncer(environment, mode);
-      const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = environment.settings as Record<string, string>;
-      const env = {
-        ...{ DATABASE_URL_AU1: urlOf('au1'), DATABASE_URL_US1: urlOf('us1') },
-        ...{ DATABASE_URL_AU1_DIRECT: au1!, DATABASE_URL_US1_DIRECT: us1! },
-      };
+      const env = await startPgbouncer(environment, mode);
       if (mode === 'transaction') {
         const settings = await findMissingSettings({
           ...environment.settings,
@@ -92,7 +104,7 @@ export async function pgbouncer({ seconds, log }: { seconds: number; log: Log })
           PORT: String(await freePort()),
           WORKERS: '1',
         });
-        const { username } = new URL(au1!);
+        const { username } = new URL(environment.settings.DATABASE_URL_AU1!);
         for (const setting of settings) {
           const [name, value] = setting.split('=');
           await environment.database().fork().execute(`alter role "${username}" set ${name} = '${value}'`);
@@ -126,8 +138,7 @@ export async function pgbouncer({ seconds, log }: { seconds: number; log: Log })
       );
       log(figures.at(-1)!);
     }
-    const version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
-    return { problems, figures: `${version}; ${figures.join('; ')}` };
+    return { problems, figures: `${findPgbouncerVersion()}; ${figures.join('; ')}` };
   } finally {
     await environment.close(log);
   }

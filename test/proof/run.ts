@@ -11,6 +11,7 @@ import { swiftUnavailableReason } from '../support/swift.ts';
 import { addResource } from './add-resource.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
+import { composition, findCompositionProblem } from './composition.ts';
 import { eventLog } from './event-log.ts';
 import { events } from './events.ts';
 import { failover } from './failover.ts';
@@ -151,6 +152,16 @@ const PROOFS: Record<string, Proof> = {
       'three instances behind a balancer: limits, revocation, races, jobs, replaced under load without a failed request; --short',
     run: ({ short = false }) => cluster({ rounds: 2, short, log }),
   },
+  composition: {
+    about:
+      'the set of deploy/compose.yaml as processes: README, uploads, polls, restarts, floods, through the proxy; --short',
+    run: async ({ short = false }) => {
+      const problem = findCompositionProblem();
+      if (problem === null) return composition({ short, log });
+      // Where the packages cannot be installed, a change may land all the same.
+      return { problems: short ? [] : [`not run: ${problem}`], figures: `not run: ${problem}` };
+    },
+  },
   fleet: {
     about:
       "a Monday's traffic of 200 integrators on 16 instances: what saturates first; --instances N, --seconds N per hour",
@@ -194,7 +205,7 @@ const PROOFS: Record<string, Proof> = {
         : restore({ seconds: Number(seconds), log }),
   },
   pgbouncer: {
-    about: 'load through PgBouncer in both pool modes with the settings of docs/database.md; --seconds N',
+    about: 'load through PgBouncer in both pool modes with the settings of deploy/pgbouncer.ini; --seconds N',
     run: async ({ seconds = '10' }) => {
       const problem = findPgbouncerProblem();
       return problem === null ? pgbouncer({ seconds: Number(seconds), log }) : { problems: [`not run: ${problem}`] };

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectWithTls } from 'node:tls';
 
 /** Returns the client ports of the established connections to a port of this machine. */
-async function readPeerPorts(port: number): Promise<Set<number>> {
+export async function readPeerPorts(port: number): Promise<Set<number>> {
   const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1);
   const portOf = (address: string | undefined) => Number.parseInt(address?.split(':')[1] ?? '', 16);
   const fields = lines.map((line) => line.trim().split(/\s+/));
@@ -29,10 +30,13 @@ export class SlowClients {
     start: string,
     drip: ((second: number) => string) | null,
   ) {
-    const { hostname, port } = new URL(origin);
+    const { hostname: host, port, protocol } = new URL(origin);
     this.#port = Number(port);
+    const isTls = protocol === 'https:';
+    // A proxy limits the connections of an address, which must not be that of other clients.
+    const options = { host, port: this.#port, ...(isTls && { localAddress: '127.0.0.2' }) };
     for (let number = 0; number < count; number++) {
-      const socket = connect(this.#port, hostname);
+      const socket = isTls ? connectWithTls(options) : connect(options);
       socket.on('error', () => undefined);
       socket.on('connect', () => this.#open.set(socket, performance.now()));
       socket.write(start);
