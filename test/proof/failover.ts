@@ -19,6 +19,9 @@ interface FailoverOptions {
 
 const METRICS_TOKEN = 'metrics-token-of-failover';
 
+/** Servers whose primary can be queried. */
+type Servers = Pick<ReplicatedPostgres, 'executeOnPrimary'>;
+
 /** Events whose records the mixed load writes. */
 const RESOURCES = /^(meeting|meeting_note|photo|photo_folder|photo_report)\./;
 
@@ -142,10 +145,10 @@ class Revocations {
   }
 }
 
-const queryPrimary = async <T extends object>(servers: ReplicatedPostgres, sql: string, region = 'au1'): Promise<T[]> =>
+const queryPrimary = async <T extends object>(servers: Servers, sql: string, region = 'au1'): Promise<T[]> =>
   (await servers.executeOnPrimary(region, (client) => client.query<T>(sql))).rows;
 
-async function readEpoch(servers: ReplicatedPostgres): Promise<string> {
+export async function readEpoch(servers: Servers): Promise<string> {
   for (;;) {
     const [row] = await queryPrimary<{ epoch: string }>(servers, 'select epoch from event_log');
     if (row) return row.epoch;
@@ -154,11 +157,11 @@ async function readEpoch(servers: ReplicatedPostgres): Promise<string> {
 }
 
 /** Waits until the event log is marked as synchronously replicated, shortly after the first such commit. */
-async function waitForSynchronousLog(servers: ReplicatedPostgres, region: string): Promise<void> {
+export async function waitForSynchronousLog(servers: Servers, region: string): Promise<void> {
   while ((await queryPrimary(servers, 'select from event_log where synchronous', region)).length === 0) await sleep(20);
 }
 
-const findGaps = async (servers: ReplicatedPostgres): Promise<string[]> =>
+export const findGaps = async (servers: Servers): Promise<string[]> =>
   (
     await queryPrimary<{ number: string }>(
       servers,

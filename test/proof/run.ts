@@ -23,6 +23,7 @@ import { rotateKeys } from './key-rotation.ts';
 import { limits } from './limits.ts';
 import { mcpConformance } from './mcp-conformance.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
+import { findPatroniProblem, patroni } from './patroni.ts';
 import { findPgbouncerProblem, pgbouncer } from './pgbouncer.ts';
 import { photoFaults } from './photo-faults.ts';
 import { closeAllEnvironments } from './proof-environment.ts';
@@ -137,6 +138,13 @@ const PROOFS: Record<string, Proof> = {
   failover: {
     about: 'the primary is killed for good under mixed load and its standby promoted; --rounds N, 10 by default',
     run: ({ rounds = '10' }) => failover({ rounds: Number(rounds), log }),
+  },
+  patroni: {
+    about: 'primaries of three nodes of Patroni are killed under mixed load, behind HAProxy; --rounds N, 10 by default',
+    run: async ({ rounds = '10' }) => {
+      const problem = findPatroniProblem();
+      return problem === null ? patroni({ rounds: Number(rounds), log }) : { problems: [`not run: ${problem}`] };
+    },
   },
   events: {
     about: '50,000 changes reach webhook endpoints and the feed while instances and PostgreSQL are killed; --short',
