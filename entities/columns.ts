@@ -120,6 +120,18 @@ export function ListIndex(
   return Index({ properties, ...options } as never) as unknown as ClassDecorator;
 }
 
+/**
+ * Index for searches by words of a text: `search_vector(scope, text) @@ search_query(scope, words)`.
+ *
+ * @param text SQL of the text
+ * @param scope SQL of what is searched in: a row's builder, or nothing
+ */
+export function SearchIndex(table: string, text: string, scope = 'builder_id'): ClassDecorator {
+  const name = `${table}_search`;
+  const expression = `create index ${name} on ${table} using gin (search_vector(${scope}, ${text}))`;
+  return Index({ name, expression }) as unknown as ClassDecorator;
+}
+
 /** Index for lists of what has changed, filtered by the property (LST-14). */
 export function ChangeIndex(property: string, options: { where?: string } = {}): ClassDecorator {
   return Index({ properties: [property, 'changedAt'], ...options } as never) as unknown as ClassDecorator;

@@ -27,7 +27,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @PersonalData<Insurance>({ none: ['url', 'documentKey'], mentions: ['name', 'customType'] })
 @Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
-@Index({ properties: ['builderId', 'expiry'] })
+@Index({ properties: ['builderId', 'expiry', 'id'] })
 @ListIndex('builderId')
 @ChangeIndex('subcontractorId')
 export class Insurance extends Tracked {

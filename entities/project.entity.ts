@@ -1,7 +1,7 @@
 import { ProjectStatus } from '../schema/enums.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, SearchIndex, TextField, Tracked } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
@@ -13,6 +13,7 @@ import { Publishes } from './published.ts';
 @Publishes('project', 'project', { path: '/builders/{builderId}/projects/{id}' })
 @ListIndex('builderId')
 @ChangeIndex('builderId')
+@SearchIndex('project', 'name')
 export class Project extends Tracked {
   @IdField(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   id!: string;

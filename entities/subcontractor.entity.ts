@@ -5,7 +5,7 @@ import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangesRoster } from './change-list.ts';
-import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, IdField, Instant, ListIndex, Reference, SearchIndex, TextField, Tracked } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { Integration } from './integration.type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
@@ -21,6 +21,7 @@ import { Publishes } from './published.ts';
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
 @ChangeIndex('builderId', { where: 'archived_at is null' })
+@SearchIndex('subcontractor', 'name')
 @Unique({
   name: 'subcontractor_company_unique',
   properties: ['builderId'],

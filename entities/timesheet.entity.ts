@@ -25,9 +25,10 @@ import { TimeType } from './time-type.entity.ts';
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ListIndex('costCodeId', { include: ['builderId', 'projectId', 'status', 'date'] })
 @ChangeIndex('builderId')
+@Index({ properties: ['profileId', 'date'] })
 @Index({
-  properties: ['builderId', 'date'],
-  include: ['createdAt', 'id', 'projectId', 'status', 'costCodeId', 'hours'],
+  properties: ['builderId', 'date', 'id'],
+  include: ['createdAt', 'projectId', 'status', 'costCodeId', 'hours'],
 })
 export class Timesheet extends Tracked {
   @IdField(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })

@@ -1,5 +1,5 @@
 import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { FileKeyPrefix, Id, Instant, Timestamped } from './columns.ts';
+import { FileKeyPrefix, Id, Instant, SearchIndex, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Role of a user who works for the operator (ACC-26). */
@@ -16,6 +16,7 @@ export type StaffRole = keyof typeof StaffRole;
   file: ['pictureKey'],
   secret: ['passwordHash', 'oidcIssuer', 'oidcSubject'],
 })
+@SearchIndex('app_user', "name || ' ' || email", "''")
 @Unique({ properties: ['email'] })
 @Unique({ properties: ['oidcIssuer', 'oidcSubject'] })
 @Unique({

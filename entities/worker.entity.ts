@@ -1,7 +1,8 @@
+import { Index } from '@mikro-orm/decorators/legacy';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangesRoster } from './change-list.ts';
-import { IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { IdField, ListIndex, Reference, SearchIndex, TextField, Tracked } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
@@ -13,6 +14,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Publishes('worker', 'worker')
 @ChangesRoster('worker', ['worker_id', 'id'], ['full_name', 'subcontractor_id'])
 @ListIndex('subcontractorId')
+@ListIndex('builderId')
+@Index({ properties: ['builderId', 'fullName', 'id'] })
+@SearchIndex('worker', 'full_name')
 export class Worker extends Tracked {
   @IdField(() => WorkerId)
   id!: string;

@@ -56,6 +56,8 @@ export interface PageWindow {
   updatedSince?: string | null;
   /** Default: `asc`. */
   order?: ListOrder | null;
+  /** Column by which a page by offset is ordered, of which there is an index. Default: that of the list. */
+  orderBy?: string;
 }
 
 /** Returns the window with defaults for absent values. */

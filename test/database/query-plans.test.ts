@@ -175,7 +175,7 @@ describe('pages of a list of 200,000 rows', () => {
     const zones = ['Australia/Sydney', 'America/New_York'].map((timeZone) => toDateRange({ ...days, timeZone }));
     for (const where of [WEEK, { ...WEEK, status: 'APPROVED_1' }, { ...WEEK, projectId }, ...zones]) {
       const { page, scans, pages } = await explainPage(where, { order: ListOrder.desc });
-      const week = `Index Only Scan timesheet_builder_id_date_index: ${page.meta.totalCount}`;
+      const week = `Index Only Scan timesheet_builder_id_date_id_index: ${page.meta.totalCount}`;
       expect(scans).toEqual([week, week, `Index Scan timesheet_pkey: ${page.data.length}`]);
       expect(pages).toBeLessThan(500);
     }

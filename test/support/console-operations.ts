@@ -41,6 +41,12 @@ const VIEWER = [
     'itemsAwaitingAction',
   ],
   'findBuilders',
+  'find',
+  'findTimesheets',
+  'findInductions',
+  'findInsurances',
+  'findPhotoReports',
+  'findWorkers',
 ];
 const OPERATOR = [
   // Contacts are people.
@@ -48,8 +54,17 @@ const OPERATOR = [
   ...['people', 'person', 'audit', 'auditActions', 'conflicts', 'conflict', 'createIntegrator', 'updateIntegrator'],
   ...['createClient', 'updateClient', 'rotateClientSecret', 'disableClient', 'enableClient', 'createConnection'],
   ...['updateConnection', 'revokeConnection', 'createUser', 'inviteUser', 'resetPassword', 'updateUser', 'disableUser'],
-  ...['enableUser', 'addMembership', 'removeMembership', 'closeVisit', 'archiveVisit', 'resolveConflict'],
-  ...['dismissSignOff', 'createVisit'],
+  ...[
+    'enableUser',
+    'addMembership',
+    'updateMembership',
+    'removeMembership',
+    'closeVisit',
+    'archiveVisit',
+    'resolveConflict',
+    'dismissSignOff',
+    'createVisit',
+  ],
   ...['createWebhookEndpoint', 'updateWebhookEndpoint', 'deleteWebhookEndpoint', 'rotateWebhookSecret'],
   ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
 ];

@@ -99,6 +99,6 @@ export const listOperation = (
   read: (context: ConsoleContext, filter: Args, page: PageArgs) => Promise<object>,
 ): ConsoleOperation => ({
   action,
-  resolve: (_, { after, limit, ...filter }, context) =>
-    read(context, withoutNull(filter), toPageArgs({ after, limit })),
+  resolve: (_, { after, limit, order, ...filter }, context) =>
+    read(context, withoutNull(filter), toPageArgs({ after, limit, order })),
 });

@@ -14,13 +14,23 @@ import { figuresArea } from './figures/figures.area.ts';
 import { runInShare } from './load-batched.ts';
 import { peopleArea } from './people/people.area.ts';
 import { findPersonalType, type PersonalType } from './personal-reads.ts';
+import { recordsArea } from './records/records.area.ts';
 import { sessionArea } from './session/session.area.ts';
 import { usageArea } from './usage/usage.area.ts';
 import { webhookArea } from './webhooks/webhooks.area.ts';
 
 type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
 
-const AREAS: ConsoleArea[] = [sessionArea, accessArea, peopleArea, attendanceArea, usageArea, webhookArea, figuresArea];
+const AREAS: ConsoleArea[] = [
+  sessionArea,
+  accessArea,
+  peopleArea,
+  attendanceArea,
+  usageArea,
+  webhookArea,
+  figuresArea,
+  recordsArea,
+];
 
 /** Queries of integrators about themselves, in place of which the console has its own, or the audit log. */
 const REPLACED_QUERIES = new Set([
@@ -44,7 +54,8 @@ const READ_RECORDS: StaffAction = 'records.read';
  */
 export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSchema {
   const queries = mapSchema(integratorSchema, {
-    [MapperKind.QUERY_ROOT_FIELD]: (field, name) => (REPLACED_QUERIES.has(name) ? null : authorizeRead(field)),
+    [MapperKind.QUERY_ROOT_FIELD]: (field, name) =>
+      REPLACED_QUERIES.has(name) ? null : { ...field, ...observeRoot(field) },
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
     [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });
@@ -53,7 +64,12 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
   const extended = extendSchema(queries, parse(types.join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
   for (const { queries = {}, mutations = {}, fields = {} } of AREAS) {
-    for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(operation, false);
+    for (const [name, operation] of Object.entries(queries)) {
+      const field = toRootField(operation, false);
+      const isOfRecords = operation.action === READ_RECORDS;
+      const { type } = extended.getQueryType()!.getFields()[name]!;
+      resolvers.Query![name] = isOfRecords ? observeRoot({ ...field, type }) : field;
+    }
     for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(operation, true);
     for (const [type, methods] of Object.entries(fields)) {
       const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(resolve as Resolve)]);
@@ -69,15 +85,11 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
 
 const createPageType = (row: string) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`;
 
-/** Declares the action of a query of builders' records, and notes the people whom the result is about. */
-function authorizeRead(field: Field): Field {
-  const { createResolver } = field.extensions!.edge as FieldEdge<ConsoleContext>;
-  const observed = observe(field, createResolver) ?? createResolver;
-  return {
-    ...field,
-    resolve: toFieldResolver<ConsoleContext>({ createResolver: observed }),
-    extensions: { ...field.extensions, action: READ_RECORDS, edge: { createResolver: observed } },
-  };
+/** Notes the people whom the result of a query of builders' records is about. */
+function observeRoot({ type, extensions }: Pick<Field, 'type' | 'extensions'>) {
+  const { createResolver } = extensions!.edge as FieldEdge<ConsoleContext>;
+  const edge = { createResolver: observe(type, createResolver) ?? createResolver };
+  return { resolve: toFieldResolver<ConsoleContext>(edge), extensions: { ...extensions, action: READ_RECORDS, edge } };
 }
 
 /** Fields that name people in a text or free-form object. */
@@ -87,7 +99,8 @@ const PERSONAL_FIELDS = new Set(['PhotoReport.request']);
 function observeField(field: Field, name: string): Field {
   const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
   const createResolver =
-    edge && (PERSONAL_FIELDS.has(name) ? observeText(edge.createResolver, name) : observe(field, edge.createResolver));
+    edge &&
+    (PERSONAL_FIELDS.has(name) ? observeText(edge.createResolver, name) : observe(field.type, edge.createResolver));
   if (!createResolver) return field;
   const observed = { ...edge, createResolver };
   return { ...field, resolve: toFieldResolver(observed), extensions: { ...field.extensions, edge: observed } };
@@ -106,12 +119,15 @@ const observeText =
   };
 
 /** Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no person. */
-function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
-  const type = recordType(field.type);
+function observe(
+  fieldType: Field['type'],
+  create: ResolverFactory<ConsoleContext>,
+): ResolverFactory<ConsoleContext> | null {
+  const type = recordType(fieldType);
   const category = type.name;
   const personal = findPersonalType(type);
   if (!personal) return null;
-  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
+  const inEnvelope = Boolean(getNamedType(fieldType).extensions.envelope);
   return (args, context, info) => {
     const selection = findSelection(info);
     if (!personal.isPersonal(selection)) return create(args, context, info);

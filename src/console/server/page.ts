@@ -1,3 +1,4 @@
+import type { ListOrder } from '../../../schema/enums.ts';
 import { invalidField } from '../../shared/errors.ts';
 
 /** Maximum rows of a page of the console. */
@@ -10,10 +11,17 @@ export function toLimit(limit?: number | null): number {
   return rows;
 }
 
+interface WindowArgs {
+  after?: string | null;
+  limit?: number | null;
+  order?: ListOrder | null;
+}
+
 /** Returns the window of a list. Throws 400 for a limit that is out of bounds. */
-export const toPageArgs = ({ after, limit }: { after?: string | null; limit?: number | null }) => ({
+export const toPageArgs = ({ after, limit, order }: WindowArgs) => ({
   limit: toLimit(limit),
   cursor: after ?? undefined,
+  order: order ?? undefined,
 });
 
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });

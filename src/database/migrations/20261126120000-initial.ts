@@ -74,6 +74,10 @@ const toIndexSql = (table: string, ...indexes: string[]) =>
     })
     .join('\n');
 
+/** Returns SQL of an index for searches by words (`SearchIndex` of `entities/columns.ts`). */
+const toSearchIndexSql = (table: string, text: string, scope = 'builder_id') =>
+  `create index ${table}_search on ${table} using gin (search_vector(${scope}, ${text}));`;
+
 /** Returns SQL of a table of sign-ins in a browser. */
 const toSessionSql = (table: string) => `create table ${table} (
   digest text primary key,
@@ -149,6 +153,18 @@ create function comparable_text(value text) returns text language sql immutable 
       '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]', '', 'g') collate pg_unicode_fast), NFKC),
       'ı’‘ʼ‐', 'i''''''-'), 'i\\u0307+', 'i', 'g'), NFKC),
     '[\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+', ' ', 'g'));
+-- The words of a text for searches: without accents, each of at most 60 characters.
+create function search_words(value text) returns text[] language sql immutable strict parallel safe
+  return array(select left(word, 60) from unnest(string_to_array(regexp_replace(regexp_replace(
+      translate(normalize(comparable_text(left(value, 1000)), NFKD), 'øłđ', 'old'), '[\\u0300-\\u036f]', '', 'g'),
+    '[^[:alnum:]]+' collate pg_unicode_fast, ' ', 'g'), ' ')) word where word <> '');
+-- The words of a text and the scope in which they are searched, which is a builder or empty. Indexes have it: it costs more than a scan of them.
+create function search_vector(scope text, value text) returns tsvector language sql immutable strict parallel safe cost 1000
+  return array_to_tsvector(array_remove(array_append(search_words(value), scope), ''));
+-- Matches the texts of the scope with words that begin with each of the given ones; none where there are none.
+create function search_query(scope text, value text) returns tsquery language sql immutable strict parallel safe
+  return coalesce(coalesce(quote_literal(nullif(scope, '')) || ' & ', '') ||
+    (select string_agg(quote_literal(word) || ':*', ' & ') from unnest(search_words(value)) word), '')::tsquery;
 create table app_user (
   ${RECORD},
   name text not null,
@@ -160,6 +176,7 @@ create table app_user (
   constraint app_user_picture_key_owner check (starts_with(picture_key, 'pictures/' || id || '/'))
 );
 create unique index app_user_email_comparable on app_user (comparable_text(email));
+${toSearchIndexSql('app_user', "name || ' ' || email", "''")}
 create table membership (
   id serial primary key,
   ${TIMES},
@@ -387,12 +404,14 @@ create table project (
   integrations jsonb not null default '[]'
 );
 ${toIndexSql('project', 'builder_id, changed_at', 'builder_id, created_at, id')}
+${toSearchIndexSql('project', 'name')}
 create table person_profile (
   ${PART_OF_BUILDER},
   full_name text not null,
   type text not null check (type in ('worker', 'admin'))
 );
 create index person_profile_builder_id_index on person_profile (builder_id);
+${toSearchIndexSql('person_profile', 'full_name')}
 create table timesheet_cost_code (
   ${PART_OF_BUILDER},
   code text not null, description text not null,
@@ -414,9 +433,9 @@ create table timesheet (
   timesheet_group_id text
 );
 ${toIndexSql('timesheet', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status, date)')}
-${toIndexSql('timesheet', 'builder_id, date include (created_at, id, project_id, status, cost_code_id, hours)')}
+${toIndexSql('timesheet', 'builder_id, date, id include (created_at, project_id, status, cost_code_id, hours)')}
 ${toIndexSql('timesheet', 'builder_id, status, created_at, id include (project_id, date)')}
-${toIndexSql('timesheet', 'cost_code_id, created_at, id include (builder_id, project_id, status, date)')}
+${toIndexSql('timesheet', 'cost_code_id, created_at, id include (builder_id, project_id, status, date)', 'profile_id, date')}
 ${toIndexSql('timesheet', 'project_id, created_at, id include (builder_id, status, date)')}
 
 -- Subcontractors, their documents and workers.
@@ -427,6 +446,7 @@ create table subcontractor (
   archived_at timestamptz(3)
 );
 ${toIndexSql('subcontractor', 'builder_id, changed_at where archived_at is null', 'builder_id, created_at, id include (is_builder) where archived_at is null')}
+${toSearchIndexSql('subcontractor', 'name')}
 create unique index subcontractor_company_unique on subcontractor (builder_id) where is_builder and archived_at is null;
 create table subcontractor_project (
   id serial primary key,
@@ -463,7 +483,7 @@ create table insurance (
   document_key text,
   constraint insurance_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
-${toIndexSql('insurance', 'builder_id, created_at, id', 'builder_id, expiry', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
+${toIndexSql('insurance', 'builder_id, created_at, id', 'builder_id, expiry, id', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
 create table contact (
   ${OF_SUBCONTRACTOR},
   name text not null, email text, phone text, is_primary boolean not null default false,
@@ -475,7 +495,8 @@ create table worker (
   ${OF_SUBCONTRACTOR},
   full_name text not null
 );
-create index worker_subcontractor_id_created_at_id_index on worker (subcontractor_id, created_at, id);
+${toIndexSql('worker', 'builder_id, created_at, id', 'builder_id, full_name, id', 'subcontractor_id, created_at, id')}
+${toSearchIndexSql('worker', 'full_name')}
 create table site_access (
   id serial primary key,
   builder_id text not null references builder,

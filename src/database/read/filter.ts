@@ -15,6 +15,8 @@ interface ColumnFilter {
  */
 interface SqlFilter {
   sql: string;
+  /** Whether it is a search, of which an index has few rows where the list's order has many. */
+  isSearch?: true;
 }
 
 export type FilterDefinition = ColumnFilter | SqlFilter;
@@ -39,9 +41,30 @@ export interface AppliedFilter {
 
 const OPERATORS = { eq: '=', from: '>=', until: '<=', before: '<' };
 
-/** Whether the filter selects a range of a column, of which an index has few rows where the list's order has many. */
+/** Whether the filter selects a range of a column or is a search, of which an index has few rows where the list's order has many. */
 export const isRange = ({ definition }: AppliedFilter): boolean =>
-  'op' in definition && ['from', 'until', 'before'].includes(definition.op);
+  'op' in definition ? ['from', 'until', 'before'].includes(definition.op) : definition.isSearch === true;
+
+/** Whether the filter selects a range of the column. */
+export const isRangeOf = ({ definition }: AppliedFilter, column: string): boolean =>
+  'op' in definition && definition.column === column;
+
+/**
+ * Declares a search of rows by the words of a text, in the rows of the filter `builderId`.
+ *
+ * @param text SQL of the text of the row `t`
+ */
+export const searchOf = (text: string): FilterDefinition => ({
+  sql: `search_vector(t.builder_id, ${text}) @@ search_query(:builderId, :search)`,
+  isSearch: true,
+});
+
+/** Declares a search of rows by the words of a text of the records that the column refers to. As an array, for which the planner uses index lookups. */
+export const searchBy = (column: string, table: string, text: string): FilterDefinition => ({
+  sql: `t.${column} = any(array(select s.id from ${table} s
+    where search_vector(s.builder_id, s.${text}) @@ search_query(:builderId, :search)))`,
+  isSearch: true,
+});
 
 /** Returns the column that the filter compares for equality with one value or a list of values; null for other filters. */
 export const toComparedColumn = ({ definition }: AppliedFilter): string | null =>

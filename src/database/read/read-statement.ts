@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
 import type { Statement } from '../pool/pg-pipeline.ts';
-import { type AppliedFilter, type FilterDefinition, isRange, toComparedColumn, toConditionSql } from './filter.ts';
+import {
+  type AppliedFilter,
+  type FilterDefinition,
+  isRange,
+  isRangeOf,
+  toComparedColumn,
+  toConditionSql,
+} from './filter.ts';
 import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
 export interface ReadOptions<Filter extends string> extends ColumnOptions {
@@ -138,8 +145,9 @@ const toWindowFromTheEnd = (opposite: string) =>
   `order by ${opposite} limit greatest(least(:limit::int, c.total - :offset::int), 0)
     offset greatest(c.total - :offset::int - :limit::int, 0)`;
 
-/** Whether the rows of the page are found by the index of a range, and sorted. */
-const isReadByRange = ({ kind, filters }: Read): boolean => kind !== 'ordered' && filters.some(isRange);
+/** Whether the rows of the page are found by the index of a range or search, and sorted. The index of a range has them in its own order. */
+const isReadByRange = ({ kind, filters, options: { orderBy = 'created_at' } }: Read): boolean =>
+  kind !== 'ordered' && filters.some((filter) => isRange(filter) && !isRangeOf(filter, orderBy));
 
 /**
  * Returns the condition of the rows.

@@ -168,7 +168,7 @@ export class Reader<T extends object, Filter extends string = never> {
     const applied = this.#applyFilters(all, keys?.name);
     if (cursor != null) return this.#fetchPagesByCursor(database, applied, window, keys);
     const kind = offset >= DEEP_OFFSET ? 'deep' : 'page';
-    const prepared = this.#prepare(database, kind, applied, window.order === 'desc');
+    const prepared = this.#prepare(database, kind, applied, window.order === 'desc', window.orderBy);
     const rowLists = await this.#fetchRows(database, prepared, { ...applied.values, offset, limit }, keys);
     const pages: Page<T>[] = [];
     for (const rows of rowLists) {
@@ -236,15 +236,17 @@ export class Reader<T extends object, Filter extends string = never> {
     kind: ReadKind,
     { filters, names }: AppliedFilters,
     isDescending = false,
+    orderBy?: string,
   ): PreparedRead {
-    const name = `${this.name}.${kind}${isDescending ? '.desc' : ''}(${names})`;
+    const name = `${this.name}.${kind}${orderBy ? `.${orderBy}` : ''}${isDescending ? '.desc' : ''}(${names})`;
     // PostgreSQL keeps named statements on every connection, and the number of possible selections is unbounded.
     const isNamed = !this.#isSelection || database.runner.tryReserveName(name);
     const key = isNamed ? name : `unnamed ${name}`;
     let prepared = this.#preparedReads.get(key);
     if (!prepared) {
       const mapper = this.#getMapper(database);
-      prepared = prepareRead(isNamed ? name : '', { kind, isDescending, filters, mapper, options: this.#options });
+      const options = orderBy ? { ...this.#options, orderBy } : this.#options;
+      prepared = prepareRead(isNamed ? name : '', { kind, isDescending, filters, mapper, options });
       this.#preparedReads.set(key, prepared);
     }
     return prepared;

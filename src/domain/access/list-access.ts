@@ -17,6 +17,8 @@ export interface AccessPage {
   limit: number;
   /** Key of the last row of the previous page; absent for the first page. */
   cursor?: string;
+  /** Default: `asc`. */
+  order?: 'asc' | 'desc';
 }
 
 type ReadContext = Pick<ChangeContext, 'database'>;
@@ -31,6 +33,19 @@ const contains = (column: string) => (part: string) => ({
     $like: `%${toComparableText(part).replace(/[\\%_]/g, '\\$&')}%`,
   },
 });
+
+/** Rows whose columns have words that begin with each of the given ones. */
+const hasWords =
+  (...columns: string[]) =>
+  (words: string) => ({
+    [raw<string>(
+      (alias) => {
+        const text = columns.map((column) => `${alias}.${column}`).join(" || ' ' || ");
+        return `search_vector('', ${text}) @@ search_query('', ?)`;
+      },
+      [words],
+    )]: [],
+  });
 
 const equals = (property: string) => (value: string) => ({ [property]: value });
 const isPresent = (property: string) => (present: boolean) => ({ [property]: present ? { $ne: null } : null });
@@ -56,17 +71,18 @@ function declareList<T extends object, V, Name extends string, Filters extends R
   return async (
     context: ReadContext,
     values: { [Filter in keyof Filters]?: Parameters<Filters[Filter]>[0] },
-    { limit, cursor }: AccessPage,
+    { limit, cursor, order = 'asc' }: AccessPage,
   ) => {
     const { database } = context;
     const properties = database.metadata.get(entity).properties as Record<string, EntityProperty>;
     const isNumber = properties[key]?.runtimeType === 'number';
     if (isNumber && cursor !== undefined && !/^\d{1,9}$/.test(cursor))
       throw new InvalidInputError('cursor', `"${cursor}" is not the cursor of a page`);
-    const conditions: object[] = cursor === undefined ? [] : [{ [key]: { $gt: isNumber ? Number(cursor) : cursor } }];
+    const after = { [order === 'asc' ? '$gt' : '$lt']: isNumber ? Number(cursor) : cursor };
+    const conditions: object[] = cursor === undefined ? [] : [{ [key]: after }];
     for (const [filter, toCondition] of Object.entries(filters))
       if (values[filter] !== undefined) conditions.push(await toCondition(values[filter], context));
-    const options = { orderBy: { [key]: 'asc' } as never, limit: limit + 1 };
+    const options = { orderBy: { [key]: order } as never, limit: limit + 1 };
     const rows = (await database.fork().find(entity, { $and: conditions } as never, options)) as T[];
     const page = rows.slice(0, limit);
     const nextCursor = rows.length > limit ? String(page.at(-1)![key]) : null;
@@ -115,7 +131,10 @@ export async function listBuilders({ database }: ReadContext, { id, name }: Buil
   return { rows, totalCount };
 }
 
-export const listIntegrators = declareList('integrators', Integrator, toIntegrator, { name: contains('name') });
+export const listIntegrators = declareList('integrators', Integrator, toIntegrator, {
+  name: contains('name'),
+  search: hasWords('name'),
+});
 
 /** Returns an integrator with the ids of its clients and its connections. */
 export async function showIntegrator(context: ReadContext, id: string) {
@@ -128,6 +147,7 @@ export async function showIntegrator(context: ReadContext, id: string) {
 
 export const listClients = declareList('clients', OAuthClient, toClient, {
   name: contains('name'),
+  search: hasWords('name'),
   integratorId: equals('integratorId'),
   type: (type: string) => (type === 'internal' ? { internal: true } : { internal: false, ...isClientType(type) }),
   scope: hasScope,
@@ -164,6 +184,7 @@ export async function showConnection(context: ReadContext, key: { integratorId: 
 export const listUsers = declareList('users', User, toUser, {
   email: contains('email'),
   name: contains('name'),
+  search: hasWords('name', 'email'),
   builderId: async (builderId: string, { database }) => {
     const members = await database.fork().find(Membership, { builderId });
     return { id: { $in: members.map(({ userId }) => userId) } };

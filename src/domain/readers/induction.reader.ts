@@ -1,5 +1,5 @@
 import { Induction } from '../../../entities/induction.entity.ts';
-import { equal } from '../../database/read/filter.ts';
+import { equal, searchBy } from '../../database/read/filter.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
@@ -16,7 +16,11 @@ const summaries = {
 
 export const inductions = new Reader(Induction, {
   ...summaries,
-  filters: { ...equal('builderId', 'projectId', 'workerId', 'status'), subcontractorId: belongsToActiveSubcontractor },
+  filters: {
+    ...equal('builderId', 'projectId', 'workerId', 'status'),
+    subcontractorId: belongsToActiveSubcontractor,
+    search: searchBy('worker_id', 'worker', 'full_name'),
+  },
   exclude: ['data'],
 });
 

@@ -1,5 +1,5 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
-import { equal } from '../../database/read/filter.ts';
+import { equal, searchBy } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
@@ -18,5 +18,6 @@ export const insurances = new Reader(Insurance, {
     expiresBefore: { column: 'expiry', op: 'before' },
     startDate: { column: 'expiry', op: 'from' },
     endDate: { column: 'expiry', op: 'until' },
+    search: searchBy('subcontractor_id', 'subcontractor', 'name'),
   },
 });

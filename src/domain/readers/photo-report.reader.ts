@@ -1,5 +1,5 @@
 import { PhotoReport } from '../../../entities/photo-report.entity.ts';
-import { equal } from '../../database/read/filter.ts';
+import { equal, searchOf } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { parseJsonColumn } from '../../database/read/row-mapper.ts';
 import type { PageDocument } from '../photo-reports/report-inputs.ts';
@@ -21,6 +21,7 @@ export interface StoredContent {
 export const photoReports = new Reader(PhotoReport, {
   filters: {
     ...equal('builderId', 'projectId', 'sourceApp', 'sourceExternalId'),
+    search: searchOf('t.title'),
     archived: { sql: '(t.archived_at is not null) = :archived::boolean' },
   },
   exclude: ['content', 'fingerprint', 'integratorId'],

@@ -1,6 +1,6 @@
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
-import { equal, type FilterDefinition } from '../../database/read/filter.ts';
+import { equal, type FilterDefinition, searchOf } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import type { ComputedColumn } from '../../database/read/row-mapper.ts';
 
@@ -28,6 +28,7 @@ export const subcontractors = new Reader(Subcontractor, {
       sql: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
         where link.project_id = :projectId))`,
     },
+    search: searchOf('t.name'),
     /** Parameter of `statuses`; filters no rows. */
     statusesOn: { sql: 'true' },
   },

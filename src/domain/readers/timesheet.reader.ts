@@ -1,7 +1,7 @@
 import { CostCode } from '../../../entities/cost-code.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
-import { equal } from '../../database/read/filter.ts';
+import { equal, searchBy } from '../../database/read/filter.ts';
 import { Reader } from '../../database/read/reader.ts';
 import { keepText } from '../../database/read/row-mapper.ts';
 
@@ -23,6 +23,7 @@ export const timesheets = new Reader(Timesheet, {
     ...equal('builderId', 'projectId', 'costCodeId', 'status'),
     startDate: { column: 'date', op: 'from' },
     endDate: { column: 'date', op: 'until' },
+    search: searchBy('profile_id', 'person_profile', 'full_name'),
   },
 });
 

@@ -158,7 +158,7 @@ describe('createUser', () => {
       const person = `email: "lou@new.example", name: "Lou"`;
       const { errors } = await create(kim, `${person}, builderId: "${builderId()}", ${args}`);
       expect(errors!.map(({ extensions }) => extensions.http.status)).toEqual([status]);
-      expect((await kim.query('{ people(email: "lou@new") { data { id } } }')).data.people.data).toEqual([]);
+      expect((await kim.query('{ people(search: "lou@new") { data { id } } }')).data.people.data).toEqual([]);
       expect(await countCreated()).toBe(before);
     },
   );
@@ -201,7 +201,7 @@ describe('createUser', () => {
   it('is for administrators where the user is a staff user (ACC-27)', async () => {
     const args = 'email: "new@operator.example", name: "New", staffRole: VIEWER';
     expect((await create(kim, args)).errors![0]!.message).toBe('The role OPERATOR does not allow staff.created.');
-    expect((await kim.query('{ people(email: "new@operator") { data { id } } }')).data.people.data).toEqual([]);
+    expect((await kim.query('{ people(search: "new@operator") { data { id } } }')).data.people.data).toEqual([]);
     expect((await create(alex, args)).data.createUser.user.staffRole).toBe('VIEWER');
   });
 });

@@ -68,10 +68,12 @@ export const accessArea: ConsoleArea = {
   types: accessTypes,
   pages: ['Integrator', 'Client', 'Connection'],
   queries: {
-    integrators: listOperation('access.read', async (...query) => toNamedPage(await listIntegrators(...query))),
+    integrators: listOperation('access.read', async (context, { name: search }, page) =>
+      toNamedPage(await listIntegrators(context, { search }, page)),
+    ),
     integrator: { action: 'access.read', resolve: (_, { id }, context) => showIntegrator(context, id) },
-    clients: listOperation('access.read', async (context, filter, page) => {
-      const conditions = { ...filter, type: filter.type?.toLowerCase() };
+    clients: listOperation('access.read', async (context, { name: search, ...filter }, page) => {
+      const conditions = { ...filter, search, type: filter.type?.toLowerCase() };
       return toNamedPage(await listClients(context, conditions, page));
     }),
     client: { action: 'access.read', resolve: (_, { id }, context) => showClient(context, id) },

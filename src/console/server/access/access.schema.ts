@@ -98,14 +98,14 @@ export const accessTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "Integrators in the order of creation. 'name' matches a part of the name."
-    integrators(name: String, after: String, limit: Int = 50): IntegratorPage!
+    "Integrators by creation, the newest first. 'name' has beginnings of words of the name, without accents and in any order."
+    integrators(name: String, order: ListOrder = desc, after: String, limit: Int = 50): IntegratorPage!
     integrator(id: ID!): Integrator!
-    "OAuth clients in the order of creation."
-    clients(name: String, integratorId: ID, type: ClientType, scope: String, disabled: Boolean, after: String, limit: Int = 50): ClientPage!
+    "OAuth clients by creation, the newest first. 'name' is as for integrators."
+    clients(name: String, integratorId: ID, type: ClientType, scope: String, disabled: Boolean, order: ListOrder = desc, after: String, limit: Int = 50): ClientPage!
     client(id: ID!): Client!
-    "Connections of integrators and builders in the order of creation."
-    connections(integratorId: ID, builderId: BuilderId, status: ConnectionStatus, scope: String, after: String, limit: Int = 50): ConnectionPage!
+    "Connections of integrators and builders by creation, the newest first."
+    connections(integratorId: ID, builderId: BuilderId, status: ConnectionStatus, scope: String, order: ListOrder = desc, after: String, limit: Int = 50): ConnectionPage!
     connection(integratorId: ID!, builderId: BuilderId!): Connection!
     "Builders by name. 'name' matches a part of the name, and 'id' one builder."
     findBuilders(id: BuilderId, name: String, limit: Int = 25): BuilderMatchPage!

@@ -3,7 +3,7 @@ import { User } from '../../../../entities/user.entity.ts';
 import { findSelection } from '../../../../schema/selection.ts';
 import { findMembershipsOf } from '../../../domain/access/batched-access.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
-import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
+import { addMembership, removeMembership, updateMembership } from '../../../domain/access/memberships.ts';
 import {
   deletePasswordLink,
   inviteUser,
@@ -124,6 +124,11 @@ export const peopleArea: ConsoleArea = {
     addMembership: changeOperation(
       'membership.created',
       (change, { userId: user, builderId, role }) => addMembership(change, { user, builderId, role }),
+      showMember,
+    ),
+    updateMembership: changeOperation(
+      'membership.updated',
+      (change, { userId: user, builderId, role }) => updateMembership(change, { user, builderId, role }),
       showMember,
     ),
     removeMembership: changeOperation(

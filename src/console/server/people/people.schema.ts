@@ -80,8 +80,8 @@ export const peopleTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "Users in the order of creation. 'email' and 'name' match parts."
-    people(email: String, name: String, builderId: BuilderId, disabled: Boolean, staff: Boolean, hasPassword: Boolean, after: String, limit: Int = 50): UserPage!
+    "Users by registration, the newest first. 'search' has beginnings of words of the name and the e-mail address, without accents and in any order."
+    people(search: String, order: ListOrder = desc, builderId: BuilderId, disabled: Boolean, staff: Boolean, hasPassword: Boolean, after: String, limit: Int = 50): UserPage!
     "A user, by id or e-mail address."
     person(user: String!): User!
     "The audit log of the region, newest first. 'action' is an action or a kind of object, such as 'client'."
@@ -115,6 +115,7 @@ export const peopleTypes = /* GraphQL */ `
     disableUser(id: ID!, expectedUpdatedAt: Timestamp!): User
     enableUser(id: ID!, expectedUpdatedAt: Timestamp!): User
     addMembership(userId: ID!, builderId: BuilderId!, role: String! = "MEMBER"): User
+    updateMembership(userId: ID!, builderId: BuilderId!, role: String!): User
     removeMembership(userId: ID!, builderId: BuilderId!): User
   }
 `;
