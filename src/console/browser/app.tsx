@@ -14,6 +14,7 @@ const MODULES = {
   '/today': () => import('./pages/today/today.page.tsx'),
   '/attendance': () => import('./pages/attendance/attendance.page.tsx'),
   '/timesheets': () => import('./pages/records/timesheets.page.tsx'),
+  '/workers': () => import('./pages/records/workers.page.tsx'),
   '/inductions': () => import('./pages/records/inductions.page.tsx'),
   '/insurances': () => import('./pages/records/insurances.page.tsx'),
   '/photos': () => import('./pages/photos/photos.page.tsx'),

@@ -1,8 +1,9 @@
-import type { KeyboardEvent, ReactNode } from 'react';
-import { useFilters } from '../shared/filters.ts';
+import type { CSSProperties, KeyboardEvent, MouseEvent, ReactNode } from 'react';
+import { type Order, useFilters } from '../shared/filters.ts';
 import { Button } from './button.tsx';
+import { Glyph } from './glyph.tsx';
 import { type PageMeta, Pager } from './pager.tsx';
-import { Empty } from './states.tsx';
+import { Empty, Loading } from './states.tsx';
 
 export interface Column<Row> {
   header: string;
@@ -11,19 +12,24 @@ export interface Column<Row> {
   number?: boolean;
   /** Short texts stay on one line. */
   nowrap?: boolean;
+  /** Value of the parameter `sort` that orders the list by the column. */
+  sort?: string;
 }
 
 export interface TableProps<Row> {
   /** Name of the table for screen readers. */
   name: string;
   columns: readonly Column<Row>[];
-  rows: readonly Row[];
+  /** Absent while they are loaded. */
+  rows?: readonly Row[];
+  /** Order of the rows. */
+  order?: Order;
   /** Default: the property `id`. */
   rowKey?: (row: Row) => string;
   /** Title of the message in place of a table without rows, and what can be done. */
   empty?: string;
   hint?: string;
-  /** Parameter of the URL that opens a row by its key. The first cell is its button; the arrow keys move between rows. */
+  /** Parameter of the URL that opens a row by its key. The first cell is its button. */
   opens?: string;
   foot?: ReactNode;
   /** Position of the rows in their list. */
@@ -36,12 +42,18 @@ export interface TableProps<Row> {
   cards?: boolean;
 }
 
-/** A table with the buttons of its pages. */
+/** What opens the row of a table: its button, or the link in its first cell. */
+const OPENER = '[data-row], td:first-child a';
+
+/**
+ * A table with the buttons of its pages. A click on a row is one on the button or link in its first cell; the arrow keys move between those.
+ */
 export function DataTable<Row>({
   name,
   columns,
   rows,
   rowKey = (row) => (row as { id: string }).id,
+  order,
   empty,
   hint,
   opens,
@@ -56,7 +68,7 @@ export function DataTable<Row>({
   const pager = meta && (
     <Pager label={`Pages of ${name.toLowerCase()}`} meta={meta} cursor={cursor} texts={pagerTexts} />
   );
-  if (empty && rows.length === 0)
+  if (empty && rows?.length === 0)
     return (
       <>
         <Empty title={empty}>{hint}</Empty>
@@ -65,23 +77,25 @@ export function DataTable<Row>({
     );
   return (
     <>
-      <div className="table-scroll">
-        <table className={cards ? 'data cards' : 'data'} onKeyDown={opens ? moveFocus : undefined}>
+      <div className="table-scroll" aria-hidden={!rows}>
+        <table
+          className={cards ? 'data cards' : 'data'}
+          style={{ '--columns': columns.length } as CSSProperties}
+          onKeyDown={moveFocus}
+        >
           <caption className="visually-hidden">{name}</caption>
           <thead>
             <tr>
-              {columns.map(({ header, number }) => (
-                <th key={header} scope="col" className={number ? 'number' : undefined}>
-                  {header}
-                </th>
+              {columns.map((column) => (
+                <Header key={column.header} {...column} order={order} />
               ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => {
+            {rows?.map((row) => {
               const key = rowKey(row);
               return (
-                <tr key={key} data-selected={key === selected}>
+                <tr key={key} data-selected={key === selected} onClick={openRow}>
                   {columns.map(({ header, cell, number, nowrap }, index) => (
                     <td key={header} data-label={header} className={number ? 'number' : nowrap ? 'nowrap' : undefined}>
                       {index === 0 && opens ? (
@@ -97,17 +111,45 @@ export function DataTable<Row>({
               );
             })}
           </tbody>
-          {foot}
+          {rows && foot}
         </table>
       </div>
+      {!rows && <Loading />}
       {pager}
     </>
   );
 }
 
+const DIRECTIONS = { asc: 'ascending', desc: 'descending' } as const;
+
+/** The header of a column; a button that orders the list by it, where the list has that order. */
+function Header({ header, number, sort, order }: Column<never> & { order: Order | undefined }) {
+  const filters = useFilters();
+  const direction = order && order.sort === sort ? DIRECTIONS[order.order] : undefined;
+  const change = () => filters.set({ sort, order: direction === 'ascending' ? 'desc' : 'asc' });
+  return (
+    <th scope="col" className={number ? 'number' : undefined} aria-sort={direction}>
+      {sort && order ? (
+        <Button className="sort" onClick={change}>
+          {header}
+          <Glyph name={direction ?? 'sort'} />
+        </Button>
+      ) : (
+        header
+      )}
+    </th>
+  );
+}
+
+/** Opens the row that was clicked, except by a click on a link or field in it, and one that selects text. */
+function openRow({ target, currentTarget }: MouseEvent<HTMLTableRowElement>): void {
+  if ((target as Element).closest('a, button, input, label') || getSelection()?.toString()) return;
+  currentTarget.querySelector<HTMLElement>(OPENER)?.click();
+}
+
 /** Moves the focus between rows. */
 function moveFocus(event: KeyboardEvent<HTMLTableElement>): void {
-  const openers = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')];
+  const openers = [...event.currentTarget.querySelectorAll<HTMLElement>(OPENER)];
   const index = openers.indexOf(event.target as HTMLElement);
   const last = openers.length - 1;
   const targets: Record<string, number> = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: last };

@@ -3,7 +3,9 @@ import type { AnyVariables } from 'urql';
 import type { Request } from '../graphql/use-request.ts';
 import { useFilters } from '../shared/filters.ts';
 import { DataTable, type TableProps } from './data-table.tsx';
+import { Drawer } from './drawer.tsx';
 import { ExportButton, type ExportedList } from './export-button.tsx';
+import { Facts } from './facts.tsx';
 import { PageHead } from './page.tsx';
 import type { PageMeta } from './pager.tsx';
 import { Loaded } from './states.tsx';
@@ -21,8 +23,10 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
   /** Returns the list's page in the data of the request. */
   page: (data: Data) => { data: readonly Row[]; meta: PageMeta & { nextCursor?: string | null } };
   foot?: (rows: readonly Row[]) => ReactNode;
-  /** Shows the row that the parameter `opens` names. The page may not have it. */
+  /** Shows the row that the parameter `opens` names. The page may not have it. Default: its columns and `details`. */
   drawer?: (id: string, close: () => void, row: Row | undefined) => ReactNode;
+  /** What a row has beside its columns. */
+  details?: (row: Row) => readonly (readonly [string, ReactNode])[];
   /** Shown between the title and the list. */
   children?: ReactNode;
 }
@@ -31,11 +35,22 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
 export function ListPage<Data, Variables extends AnyVariables, Row extends { id: string }>(
   props: Props<Data, Variables, Row>,
 ) {
-  const { title, description, filters, file, name = title, request, page, foot, drawer, children, ...table } = props;
+  const { title, description, filters, file, name = title, request, page, foot, children, ...rest } = props;
+  const { drawer = showDetails, details, ...table } = rest;
   const parameters = useFilters();
   const { opens = '' } = table;
   const opened = parameters.get(opens);
   const find = (data: Data) => page(data).data.find(({ id }) => id === opened);
+  function showDetails(_: string, close: () => void, row: Row | undefined) {
+    if (!row) return null;
+    const [first, ...columns] = table.columns;
+    const facts = columns.map(({ header, cell }) => [header, cell(row)] as const);
+    return (
+      <Drawer title={first!.cell(row)} onClose={close}>
+        <Facts facts={[...facts, ...(details?.(row) ?? [])]} />
+      </Drawer>
+    );
+  }
   return (
     <>
       <PageHead title={title} description={description}>
@@ -44,7 +59,7 @@ export function ListPage<Data, Variables extends AnyVariables, Row extends { id:
       </PageHead>
       {children}
       <section className="panel" aria-label={name}>
-        <Loaded request={request}>
+        <Loaded request={request} placeholder={<DataTable {...table} name={name} />}>
           {(loaded) => {
             const { data, meta } = page(loaded);
             return <DataTable {...table} name={name} rows={data} meta={meta} foot={foot?.(data)} />;

@@ -44,13 +44,16 @@ const Failure = ({ glyph, title, detail, button, onRetry }: FailureProps) => (
 interface LoadedProps<Data> {
   request: Pick<Request<Data>, 'data' | 'error' | 'retry'>;
   lines?: number;
+  /** Shown in place of lines while the data loads. */
+  placeholder?: ReactNode;
   children: (data: Data) => ReactNode;
 }
 
 /** Shows data, or why there is none: loading, or an error. Data that was loaded before remains while a later request fails. */
-export function Loaded<Data>({ request: { data, error, retry }, lines, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ request, lines, placeholder = <Loading lines={lines} />, children }: LoadedProps<Data>) {
+  const { data, error, retry } = request;
   if (data !== undefined) return <>{children(data)}</>;
-  if (!error) return <Loading lines={lines} />;
+  if (!error) return placeholder;
   const glyph = error.networkError ? 'offline' : 'alert';
   return <Failure glyph={glyph} {...describeError(error)} button="Try again" onRetry={retry} />;
 }

@@ -17,6 +17,10 @@ export type InductionStatus =
 export type VisitAnomaly =
   | 'SIGN_OFF_BEFORE_SIGN_ON';
 
+export type ListOrder =
+  | 'asc'
+  | 'desc';
+
 export type SignOnType =
   | 'SIGN_ON'
   | 'SIGN_OFF';
@@ -134,6 +138,33 @@ export type ConflictState =
   | 'OPEN'
   | 'RESOLVED';
 
+export type TimesheetSort =
+  | 'DATE'
+  | 'CREATED';
+
+export type InductionSort =
+  | 'CREATED';
+
+export type InsuranceSort =
+  | 'EXPIRY'
+  | 'CREATED';
+
+export type PhotoReportSort =
+  | 'CREATED';
+
+export type WorkerSort =
+  | 'NAME'
+  | 'CREATED';
+
+export type MatchKind =
+  | 'PROJECT'
+  | 'SUBCONTRACTOR'
+  | 'WORKER'
+  | 'USER'
+  | 'INTEGRATOR'
+  | 'CLIENT'
+  | 'REQUEST';
+
 export type TodayQueryVariables = Exact<{
   builderId: string;
   date: string;
@@ -204,6 +235,14 @@ export type ChangesQueryVariables = Exact<{
 
 
 export type ChangesQuery = { changes: { cursor: string, builderIds: Array<string>, projectIds: Array<string>, reset: boolean } };
+
+export type FindQueryVariables = Exact<{
+  text: string;
+  builderId?: string | null | undefined;
+}>;
+
+
+export type FindQuery = { find: Array<{ kind: MatchKind, id: string, name: string, detail: string | null, integratorId: string | null }> };
 
 export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
 
@@ -555,7 +594,8 @@ export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointI
 export type PersonPartFragment = { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> };
 
 export type PeopleQueryVariables = Exact<{
-  email?: string | null | undefined;
+  search?: string | null | undefined;
+  order?: ListOrder | null | undefined;
   builderId?: string | null | undefined;
   staff?: boolean | null | undefined;
   disabled?: boolean | null | undefined;
@@ -645,6 +685,15 @@ export type AddMembershipMutationVariables = Exact<{
 
 export type AddMembershipMutation = { addMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
 
+export type UpdateMembershipMutationVariables = Exact<{
+  userId: string | number;
+  builderId: string;
+  role: string;
+}>;
+
+
+export type UpdateMembershipMutation = { updateMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } | null };
+
 export type RemoveMembershipMutationVariables = Exact<{
   userId: string | number;
   builderId: string;
@@ -679,11 +728,14 @@ export type ReportsQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
   archived?: boolean | null | undefined;
+  search?: string | null | undefined;
+  sort?: PhotoReportSort | null | undefined;
+  order?: ListOrder | null | undefined;
   offset?: number | null | undefined;
 }>;
 
 
-export type ReportsQuery = { photoReports: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceRevision: number, walkthroughDate: string, updatedAt: string, archivedAt: string | null, sourceAuthor: { name: string }, project: { name: string } | null }> } };
+export type ReportsQuery = { findPhotoReports: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceRevision: number, walkthroughDate: string, createdAt: string, updatedAt: string, archivedAt: string | null, sourceAuthor: { name: string }, project: { name: string } | null }> } };
 
 export type ReportBlocksFragment = { title: string, shortDescription: string | null, blocks: Array<
     | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
@@ -739,12 +791,15 @@ export type TimesheetsQueryVariables = Exact<{
   firstDay?: string | null | undefined;
   lastDay?: string | null | undefined;
   timeZone: string;
+  search?: string | null | undefined;
+  sort?: TimesheetSort | null | undefined;
+  order?: ListOrder | null | undefined;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
 
 
-export type TimesheetsQuery = { builder: { id: string, timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } } };
+export type TimesheetsQuery = { findTimesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
 
 export type CostCodesQueryVariables = Exact<{
   builderId: string;
@@ -757,12 +812,15 @@ export type InductionsQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
   status?: InductionStatus | null | undefined;
+  search?: string | null | undefined;
+  sort?: InductionSort | null | undefined;
+  order?: ListOrder | null | undefined;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
 
 
-export type InductionsQuery = { inductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, project: { id: string, name: string }, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
+export type InductionsQuery = { findInductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, project: { id: string, name: string }, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
 
 export type InsurancesQueryVariables = Exact<{
   builderId: string;
@@ -771,12 +829,42 @@ export type InsurancesQueryVariables = Exact<{
   firstDay?: string | null | undefined;
   lastDay?: string | null | undefined;
   timeZone: string;
+  search?: string | null | undefined;
+  sort?: InsuranceSort | null | undefined;
+  order?: ListOrder | null | undefined;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
 
 
-export type InsurancesQuery = { insurances: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, name: string, type: InsuranceType, customType: string | null, status: InsuranceStatus, expiry: string | null, subcontractor: { id: string, name: string } }> } };
+export type InsurancesQuery = { findInsurances: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, name: string, type: InsuranceType, customType: string | null, status: InsuranceStatus, expiry: string | null, subcontractor: { id: string, name: string } }> } };
+
+export type InsuranceFileQueryVariables = Exact<{
+  subcontractorId: string;
+  insuranceId: string;
+}>;
+
+
+export type InsuranceFileQuery = { insurance: { url: string | null } };
+
+export type WorkersQueryVariables = Exact<{
+  builderId: string;
+  search?: string | null | undefined;
+  sort?: WorkerSort | null | undefined;
+  order?: ListOrder | null | undefined;
+  offset?: number | null | undefined;
+}>;
+
+
+export type WorkersQuery = { findWorkers: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, inductions: { meta: { totalCount: number }, data: Array<{ project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ signedOnAt: string }> } }> } };
+
+export type OneWorkerQueryVariables = Exact<{
+  builderId: string;
+  id: string;
+}>;
+
+
+export type OneWorkerQuery = { findWorkers: { data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, siteAccess: { data: Array<{ revokedAt: string | null, project: { name: string } }> }, inductions: { meta: { totalCount: number }, data: Array<{ id: string, status: InductionStatus, createdAt: string, project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ id: string, signedOnAt: string, signedOffAt: string | null, project: { name: string } }> } }> } };
 
 export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $from: CalendarDate!, $attendance: Boolean!) {
   attendanceByDay(builderId: $builderId, startDate: $from, endDate: $date) @include(if: $attendance) {
@@ -924,6 +1012,15 @@ export const ChangesDocument = `query Changes($after: String) {
     reset
   }
 }` as unknown as TypedDocumentNode<ChangesQuery, ChangesQueryVariables>;
+export const FindDocument = `query Find($text: String!, $builderId: BuilderId) {
+  find(text: $text, builderId: $builderId) {
+    kind
+    id
+    name
+    detail
+    integratorId
+  }
+}` as unknown as TypedDocumentNode<FindQuery, FindQueryVariables>;
 export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $offset: PageOffset) {
   site: builder(builderId: $builderId) {
     id
@@ -2047,9 +2144,10 @@ export const ReplayWebhookEndpointDocument = `mutation ReplayWebhookEndpoint($en
     startedAt
   }
 }` as unknown as TypedDocumentNode<ReplayWebhookEndpointMutation, ReplayWebhookEndpointMutationVariables>;
-export const PeopleDocument = `query People($email: String, $builderId: BuilderId, $staff: Boolean, $disabled: Boolean, $after: String) {
+export const PeopleDocument = `query People($search: String, $order: ListOrder, $builderId: BuilderId, $staff: Boolean, $disabled: Boolean, $after: String) {
   people(
-    email: $email
+    search: $search
+    order: $order
     builderId: $builderId
     staff: $staff
     disabled: $disabled
@@ -2256,6 +2354,28 @@ fragment PersonPart on User {
     }
   }
 }` as unknown as TypedDocumentNode<AddMembershipMutation, AddMembershipMutationVariables>;
+export const UpdateMembershipDocument = `mutation UpdateMembership($userId: ID!, $builderId: BuilderId!, $role: String!) {
+  updateMembership(userId: $userId, builderId: $builderId, role: $role) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<UpdateMembershipMutation, UpdateMembershipMutationVariables>;
 export const RemoveMembershipDocument = `mutation RemoveMembership($userId: ID!, $builderId: BuilderId!) {
   removeMembership(userId: $userId, builderId: $builderId) {
     ...PersonPart
@@ -2360,11 +2480,14 @@ fragment Source on Rendition {
   width
   height
 }` as unknown as TypedDocumentNode<PhotosQuery, PhotosQueryVariables>;
-export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $offset: PageOffset) {
-  photoReports(
+export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $search: String, $sort: PhotoReportSort, $order: ListOrder, $offset: PageOffset) {
+  findPhotoReports(
     builderId: $builderId
     projectId: $projectId
     archived: $archived
+    search: $search
+    sort: $sort
+    order: $order
     offset: $offset
   ) {
     meta {
@@ -2379,6 +2502,7 @@ export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId
       sourceApp
       sourceRevision
       walkthroughDate
+      createdAt
       updatedAt
       archivedAt
       sourceAuthor {
@@ -2520,41 +2644,42 @@ fragment Source on Rendition {
   width
   height
 }` as unknown as TypedDocumentNode<PhotoSourcesQuery, PhotoSourcesQueryVariables>;
-export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $status: TimesheetStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $offset: PageOffset, $cursor: ListCursor) {
-  builder(builderId: $builderId) {
-    id
-    timesheets(
-      projectId: $projectId
-      costCodeId: $costCodeId
-      status: $status
-      firstDay: $firstDay
-      lastDay: $lastDay
-      timeZone: $timeZone
-      offset: $offset
-      cursor: $cursor
-    ) {
-      meta {
-        totalCount
-        offset
-        limit
-        nextCursor
+export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $status: TimesheetStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $search: String, $sort: TimesheetSort, $order: ListOrder, $offset: PageOffset, $cursor: ListCursor) {
+  findTimesheets(
+    builderId: $builderId
+    projectId: $projectId
+    costCodeId: $costCodeId
+    status: $status
+    firstDay: $firstDay
+    lastDay: $lastDay
+    timeZone: $timeZone
+    search: $search
+    sort: $sort
+    order: $order
+    offset: $offset
+    cursor: $cursor
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+      nextCursor
+    }
+    data {
+      id
+      date
+      hours
+      status
+      timeType
+      costCode
+      notes
+      profile {
+        fullName
+        type
       }
-      data {
+      project {
         id
-        date
-        hours
-        status
-        timeType
-        costCode
-        notes
-        profile {
-          fullName
-          type
-        }
-        project {
-          id
-          name
-        }
+        name
       }
     }
   }
@@ -2568,11 +2693,14 @@ export const CostCodesDocument = `query CostCodes($builderId: BuilderId!) {
     }
   }
 }` as unknown as TypedDocumentNode<CostCodesQuery, CostCodesQueryVariables>;
-export const InductionsDocument = `query Inductions($builderId: BuilderId!, $projectId: ProjectId, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
-  inductions(
+export const InductionsDocument = `query Inductions($builderId: BuilderId!, $projectId: ProjectId, $status: InductionStatus, $search: String, $sort: InductionSort, $order: ListOrder, $offset: PageOffset, $cursor: ListCursor) {
+  findInductions(
     builderId: $builderId
     projectId: $projectId
     status: $status
+    search: $search
+    sort: $sort
+    order: $order
     offset: $offset
     cursor: $cursor
   ) {
@@ -2604,14 +2732,17 @@ export const InductionsDocument = `query Inductions($builderId: BuilderId!, $pro
     }
   }
 }` as unknown as TypedDocumentNode<InductionsQuery, InductionsQueryVariables>;
-export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $offset: PageOffset, $cursor: ListCursor) {
-  insurances(
+export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $firstDay: CalendarDate, $lastDay: CalendarDate, $timeZone: TimeZone!, $search: String, $sort: InsuranceSort, $order: ListOrder, $offset: PageOffset, $cursor: ListCursor) {
+  findInsurances(
     builderId: $builderId
     type: $type
     status: $status
     firstDay: $firstDay
     lastDay: $lastDay
     timeZone: $timeZone
+    search: $search
+    sort: $sort
+    order: $order
     offset: $offset
     cursor: $cursor
   ) {
@@ -2635,3 +2766,95 @@ export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $typ
     }
   }
 }` as unknown as TypedDocumentNode<InsurancesQuery, InsurancesQueryVariables>;
+export const InsuranceFileDocument = `query InsuranceFile($subcontractorId: SubcontractorId!, $insuranceId: InsuranceId!) {
+  insurance(id: $subcontractorId, insuranceId: $insuranceId) {
+    url
+  }
+}` as unknown as TypedDocumentNode<InsuranceFileQuery, InsuranceFileQueryVariables>;
+export const WorkersDocument = `query Workers($builderId: BuilderId!, $search: String, $sort: WorkerSort, $order: ListOrder, $offset: PageOffset) {
+  findWorkers(
+    builderId: $builderId
+    search: $search
+    sort: $sort
+    order: $order
+    offset: $offset
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+    }
+    data {
+      id
+      fullName
+      createdAt
+      subcontractor {
+        name
+      }
+      inductions {
+        meta {
+          totalCount
+        }
+        data {
+          project {
+            name
+          }
+        }
+      }
+      visits(limit: 1, order: desc) {
+        meta {
+          totalCount
+        }
+        data {
+          signedOnAt
+        }
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<WorkersQuery, WorkersQueryVariables>;
+export const OneWorkerDocument = `query OneWorker($builderId: BuilderId!, $id: WorkerId!) {
+  findWorkers(builderId: $builderId, id: $id) {
+    data {
+      id
+      fullName
+      createdAt
+      subcontractor {
+        name
+      }
+      siteAccess {
+        data {
+          revokedAt
+          project {
+            name
+          }
+        }
+      }
+      inductions(order: desc) {
+        meta {
+          totalCount
+        }
+        data {
+          id
+          status
+          createdAt
+          project {
+            name
+          }
+        }
+      }
+      visits(limit: 10, order: desc) {
+        meta {
+          totalCount
+        }
+        data {
+          id
+          signedOnAt
+          signedOffAt
+          project {
+            name
+          }
+        }
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<OneWorkerQuery, OneWorkerQueryVariables>;

@@ -17,6 +17,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/today', title: 'Today', glyph: 'today', section: 'Builder' },
   { path: '/attendance', title: 'Attendance', glyph: 'attendance', section: 'Builder', personal: true },
   { path: '/timesheets', title: 'Timesheets', glyph: 'timesheets', section: 'Builder', personal: true },
+  { path: '/workers', title: 'Workers', glyph: 'workers', section: 'Builder', personal: true },
   { path: '/inductions', title: 'Inductions', glyph: 'inductions', section: 'Builder', personal: true },
   { path: '/insurances', title: 'Insurances', glyph: 'insurances', section: 'Builder' },
   { path: '/photos', title: 'Photos', glyph: 'photos', section: 'Builder' },

@@ -1,10 +1,14 @@
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
-import { IconButton } from '../components/button.tsx';
+import { Button, IconButton } from '../components/button.tsx';
+import { Glyph } from '../components/glyph.tsx';
 import { formatRegion } from '../shared/format.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
+
+const SearchDialog = lazy(() => import('./search-dialog.tsx'));
 
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
@@ -21,6 +25,7 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
       {showsBuilder && (builder || isUnknownBuilder) && (
         <BuilderPicker label="Builder" hideLabel value={builder?.name ?? ''} onChoose={({ id }) => chooseBuilder(id)} />
       )}
+      <Search />
       <span className="live soft small" data-state={connection === 'online' ? 'online' : 'offline'} role="status">
         <span>{STATES[connection]}</span>
       </span>
@@ -47,5 +52,29 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
         onClick={toggleTheme}
       />
     </header>
+  );
+}
+
+/** Opens the search, also by Ctrl-K. */
+function Search() {
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setIsOpen(true);
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+  return (
+    <>
+      <Button className="search-field" aria-keyshortcuts="Control+K" onClick={() => setIsOpen(true)}>
+        <Glyph name="search" />
+        <span>Search</span>
+        <kbd>Ctrl K</kbd>
+      </Button>
+      <Suspense>{isOpen && <SearchDialog onClose={() => setIsOpen(false)} />}</Suspense>
+    </>
   );
 }

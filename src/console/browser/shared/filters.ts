@@ -9,6 +9,10 @@ const POSITION = ['page', 'after', 'before'];
 /** Parameters of what is opened beside a list, which stays at its position. */
 const OPENED = new Set([
   'visit',
+  'worker',
+  'timesheet',
+  'induction',
+  'insurance',
   'conflict',
   'pending',
   'photo',
@@ -34,6 +38,12 @@ export function changeParameters(parameters: URLSearchParams, changes: Changes):
   return next;
 }
 
+/** Order of a list: what it is sorted by, and the direction. */
+export interface Order<Sort extends string = string> {
+  sort: Sort;
+  order: 'asc' | 'desc';
+}
+
 interface Filters {
   /** Value of a parameter of the URL; undefined without one. */
   get(name: string): string | undefined;
@@ -54,6 +64,12 @@ export function useFilters(): Filters {
 export function useFilteredAddress(): (changes: Changes) => string {
   const [parameters] = useSearchParams();
   return (changes) => `?${changeParameters(parameters, changes)}`;
+}
+
+/** Returns the order of a list: that of the URL, else the given one. */
+export function useOrder<Sort extends string>(sort: Sort, order: Order['order']): Order<Sort> {
+  const filters = useFilters();
+  return { sort: (filters.get('sort') as Sort) ?? sort, order: (filters.get('order') as Order['order']) ?? order };
 }
 
 /** Returns a function that creates URLs of pages of the same region and builder. */

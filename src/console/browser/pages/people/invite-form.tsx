@@ -7,6 +7,7 @@ import { type BuilderChoiceFragment, CreateUserDocument, type StaffRole } from '
 import { useAction } from '../../graphql/use-action.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { useForm } from '../../shared/use-form.ts';
+import { MEMBER_ROLES } from './memberships.tsx';
 import { type Link, PasswordLinkResult } from './password-link.tsx';
 
 /** Employers of a person: a builder, or the operator with a role. */
@@ -45,7 +46,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       {!staffRole && (
         <>
           <BuilderPicker label="Builder" value={builder?.name ?? ''} onChoose={setBuilder} />
-          <TextField label="Role, in the builder's words" maxLength={60} {...bind('role')} />
+          <SelectField label="Role" options={MEMBER_ROLES} {...bind('role')} />
         </>
       )}
       <Restricted action="staff.created" to="invite staff" />

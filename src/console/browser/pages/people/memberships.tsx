@@ -1,17 +1,35 @@
 import { type FormEvent, useState } from 'react';
+import { ActionForm } from '../../components/action-form.tsx';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
-import { TextField } from '../../components/fields.tsx';
+import { SelectField } from '../../components/fields.tsx';
 import { Problem } from '../../components/states.tsx';
 import {
   AddMembershipDocument,
   type BuilderChoiceFragment,
   type PersonPartFragment,
   RemoveMembershipDocument,
+  UpdateMembershipDocument,
 } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { formatRole } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
+
+/** Roles that a membership offers. A role that an import brought stays until it is changed. */
+export const MEMBER_ROLES = [
+  'MEMBER',
+  'ADMIN',
+  'PROJECT_MANAGER',
+  'SITE_MANAGER',
+  'SAFETY_MANAGER',
+  'FOREMAN',
+  'ESTIMATOR',
+] as const;
+
+/** Returns the roles to choose from, with the present one in its own words. */
+const listRoles = (present: string) =>
+  MEMBER_ROLES.some((role) => role === present) ? MEMBER_ROLES : [...MEMBER_ROLES, [present, present] as const];
 
 /** The builders whose accounts a user is in. */
 export function Memberships({ person, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
@@ -35,9 +53,13 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
       <ul className="stack">
         {person.memberships.map((membership) => (
           <li key={membership.builderId} className="actions">
-            <span>
-              {membership.builder.name} <span className="soft">{formatRole(membership.role)}</span>
-            </span>
+            {can('membership.updated') ? (
+              <RoleForm {...membership} userId={person.id} onChanged={onChanged} />
+            ) : (
+              <span>
+                {membership.builder.name} <span className="soft">{formatRole(membership.role)}</span>
+              </span>
+            )}
             {can('membership.deleted') && (
               <ConfirmButton
                 label="Remove"
@@ -57,7 +79,7 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
             excluded={person.memberships.map((membership) => membership.builderId)}
             onChoose={setChosen}
           />
-          <TextField label="Role" maxLength={60} value={role} onChange={setRole} />
+          <SelectField label="Role" options={MEMBER_ROLES} value={role} onChange={setRole} />
           <button type="submit" disabled={running || !chosen}>
             Add
           </button>
@@ -65,5 +87,23 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
       )}
       <Problem error={error} />
     </section>
+  );
+}
+
+type RoleProps = PersonPartFragment['memberships'][number] & { userId: string; onChanged: () => void };
+
+/** The role of a membership, which can be changed. */
+function RoleForm({ userId, builderId, builder, role, onChanged }: RoleProps) {
+  const action = useAction();
+  const { values, bind, isEdited, reset } = useForm({ role });
+  const change = async () => {
+    const { data } = await action.run(UpdateMembershipDocument, { userId, builderId, role: values.role });
+    if (data) onChanged();
+    reset();
+  };
+  return (
+    <ActionForm className="filters" action={action} onSubmit={change} submit={isEdited && 'Change the role'}>
+      <SelectField label={`Role at ${builder.name}`} options={listRoles(role)} {...bind('role')} />
+    </ActionForm>
   );
 }

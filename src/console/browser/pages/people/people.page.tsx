@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Instant } from '../../components/facts.tsx';
 import { BuilderFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { PeopleDocument, type PeopleQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useFilters, useOrder } from '../../shared/filters.ts';
 import { formatEnum, formatRole } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { InviteForm } from './invite-form.tsx';
@@ -21,9 +22,11 @@ export default function PeoplePage() {
   const { can } = useScope();
   const filters = useFilters();
   const [isInviting, setIsInviting] = useState(false);
+  const order = useOrder('CREATED', 'desc');
   const kind = filters.get('kind');
   const request = useRequest(PeopleDocument, {
-    email: filters.get('email'),
+    search: filters.get('search'),
+    order: order.order,
     builderId: filters.get('of'),
     staff: kind === 'staff' ? true : kind === 'builders' ? false : undefined,
     disabled: kind === 'disabled' ? true : undefined,
@@ -39,7 +42,7 @@ export default function PeoplePage() {
       description="Users of builders, and staff"
       filters={
         <>
-          <SearchFilter name="email" label="E-mail" />
+          <SearchFilter name="search" label="Name or e-mail" />
           <SelectFilter name="kind" label="Kind" options={KINDS} />
           <BuilderFilter />
           {can('user.created') && (
@@ -53,11 +56,13 @@ export default function PeoplePage() {
       page={({ people }) => people}
       empty="Nobody matches"
       opens="person"
+      order={order}
       columns={[
         { header: 'Name', cell: ({ name }) => name, nowrap: true },
         { header: 'E-mail', cell: ({ email }) => email, nowrap: true },
         { header: 'Role', cell: (person) => <Role {...person} /> },
         { header: 'Sign-in', cell: (person) => <SignInState {...person} /> },
+        { header: 'Registered', cell: ({ createdAt }) => <Instant at={createdAt} />, sort: 'CREATED' },
       ]}
       drawer={(user, close) => <PersonDrawer user={user} onClose={close} />}
     >

@@ -1,11 +1,11 @@
-import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { ReportsDocument } from '../../graphql/generated.ts';
+import { type PhotoReportSort, ReportsDocument } from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useFilters, useOrder } from '../../shared/filters.ts';
 import { formatDay } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { ReportDrawer } from './report-drawer.tsx';
@@ -14,8 +14,11 @@ import { ReportDrawer } from './report-drawer.tsx';
 export default function ReportsPage() {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
+  const order = useOrder<PhotoReportSort>('CREATED', 'desc');
   const variables = {
     builderId,
+    search: filters.get('search'),
+    ...order,
     projectId: filters.get('project'),
     archived: filters.get('state') === 'archived',
     offset: usePageOffset(),
@@ -28,12 +31,14 @@ export default function ReportsPage() {
       description="Walkthroughs that integrators have synced"
       filters={
         <>
+          <SearchFilter name="search" label="Title" />
           <ProjectFilter projects={projects.data} />
           <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
         </>
       }
       request={request}
-      page={({ photoReports }) => photoReports}
+      page={({ findPhotoReports }) => findPhotoReports}
+      order={order}
       empty="No reports match"
       opens="report"
       columns={[
@@ -43,6 +48,12 @@ export default function ReportsPage() {
         { header: 'From', cell: ({ sourceApp }) => sourceApp },
         { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
         { header: 'Walkthrough', cell: (report) => formatDay(report.walkthroughDate, timeZone), nowrap: true },
+        {
+          header: 'First synced',
+          cell: ({ createdAt }) => formatDay(createdAt, timeZone),
+          nowrap: true,
+          sort: 'CREATED',
+        },
       ]}
       drawer={(id, close) => <ReportDrawer builderId={builderId} photoReportId={id} onClose={close} />}
     />

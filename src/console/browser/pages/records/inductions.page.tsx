@@ -1,13 +1,19 @@
-import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { Link } from 'react-router';
+import { ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Stats } from '../../components/stats.tsx';
 import { formatStatus, getTone, StatusBadge } from '../../components/status-badge.tsx';
-import { InductionFiguresDocument, type InductionStatus, InductionsDocument } from '../../graphql/generated.ts';
+import {
+  InductionFiguresDocument,
+  type InductionSort,
+  type InductionStatus,
+  InductionsDocument,
+} from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
+import { useAddress, useFilteredAddress, useFilters, useOrder } from '../../shared/filters.ts';
 import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 
@@ -26,20 +32,26 @@ export default function InductionsPage() {
   const status = filters.get('status') as InductionStatus | undefined;
   const projectId = filters.get('project');
   const projects = useProjects(builderId);
-  const chosen = { builderId, projectId, status };
-  const request = useRequest(InductionsDocument, { ...chosen, offset: usePageOffset() }, { live: true });
+  const chosen = { builderId, projectId, status, search: filters.get('search') };
+  const order = useOrder<InductionSort>('CREATED', 'desc');
+  const variables = { ...chosen, ...order, offset: usePageOffset() };
+  const request = useRequest(InductionsDocument, variables, { live: true });
+  const address = useAddress();
   return (
     <ListPage
       title="Inductions"
       description="Introductions of workers to projects"
       filters={
         <>
+          <SearchFilter name="search" label="Worker" />
           <ProjectFilter projects={projects.data} />
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
       }
       request={request}
-      page={({ inductions }) => inductions}
+      page={({ findInductions }) => findInductions}
+      order={order}
+      opens="induction"
       file={{
         fileName: `inductions-${toCalendarDate(Date.now(), timeZone)}.csv`,
         query: InductionsDocument,
@@ -57,18 +69,28 @@ export default function InductionsPage() {
         ],
       }}
       empty="No inductions match"
-      hint="Choose another project or status."
+      hint="Choose another worker, project or status."
       columns={[
         { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
         { header: 'Project', cell: ({ project }) => project.name },
         { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
         { header: 'Type', cell: ({ type }) => formatEnum(type) },
         { header: 'Status', cell: (induction) => <StatusBadge status={induction.status} /> },
-        { header: 'Changed', cell: ({ updatedAt }) => formatDay(updatedAt, timeZone), nowrap: true },
+        { header: 'Created', cell: ({ createdAt }) => formatDay(createdAt, timeZone), nowrap: true, sort: 'CREATED' },
         { header: 'Number', cell: ({ identifier }) => identifier, number: true },
       ]}
+      details={({ worker, updatedAt, id }) => [
+        ['Changed', formatDay(updatedAt, timeZone)],
+        [
+          'Worker',
+          <Link key="worker" to={address('/workers', { worker: worker.id })}>
+            All inductions and visits
+          </Link>,
+        ],
+        ['Id', <code key="id">{id}</code>],
+      ]}
     >
-      <InductionStats {...chosen} />
+      {!chosen.search && <InductionStats {...chosen} />}
     </ListPage>
   );
 }

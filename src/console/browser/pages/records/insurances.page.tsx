@@ -1,17 +1,20 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
-import { SelectFilter } from '../../components/filters.tsx';
+import { SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   InsuranceFiguresDocument,
+  InsuranceFileDocument,
+  type InsuranceFileQueryVariables,
+  type InsuranceSort,
   type InsuranceStatus,
   InsurancesDocument,
   type InsuranceType,
 } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
+import { useFilteredAddress, useFilters, useOrder } from '../../shared/filters.ts';
 import {
   addDays,
   countDays,
@@ -27,12 +30,14 @@ import { useBuilder } from '../../shared/scope.tsx';
 const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] as const satisfies InsuranceStatus[];
 const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
 
-/** Days until the end of cover that the filter offers. */
+/** Ends of cover that the filter offers; by default those that are to come. */
 const ENDS = [
+  ['open', 'Not ended'],
   ['7', 'Ends within 7 days'],
   ['30', 'Ends within 30 days'],
   ['90', 'Ends within 90 days'],
   ['past', 'Has ended'],
+  ['any', 'Any time'],
 ] as const;
 
 interface ExpiryRange {
@@ -42,13 +47,20 @@ interface ExpiryRange {
 
 interface InsuranceFilter extends ExpiryRange {
   builderId: string;
-  type: InsuranceType | undefined;
-  status: InsuranceStatus | undefined;
+  type?: InsuranceType;
+  status?: InsuranceStatus;
+}
+
+interface ChartProps extends InsuranceFilter {
+  today: string;
+  /** Returns the address of the insurances of a bar. */
+  address: (filters: { ends: string }) => string;
 }
 
 /** Days of the end of cover: from today, until yesterday, or those of a bar of the chart. */
-function toExpiryRange(ends: string | undefined, today: string): ExpiryRange {
-  if (ends === undefined) return {};
+function toExpiryRange(ends: string, today: string): ExpiryRange {
+  if (ends === 'any') return {};
+  if (ends === 'open') return { firstDay: today };
   const [firstDay, lastDay] = ends.split('..');
   if (lastDay) return { firstDay, lastDay };
   return ends === 'past' ? { lastDay: addDays(today, -1) } : { firstDay: today, lastDay: addDays(today, Number(ends)) };
@@ -58,33 +70,40 @@ export default function InsurancesPage() {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const today = toCalendarDate(Date.now(), timeZone);
-  const ends = filters.get('ends');
+  const address = useFilteredAddress();
+  const ends = filters.get('ends') ?? 'open';
   const chosen = {
     builderId,
     type: filters.get('type') as InsuranceType | undefined,
     status: filters.get('status') as InsuranceStatus | undefined,
+    search: filters.get('search'),
     ...toExpiryRange(ends, today),
     timeZone,
   };
-  const request = useRequest(InsurancesDocument, { ...chosen, offset: usePageOffset() }, { live: true });
+  const order = useOrder<InsuranceSort>('EXPIRY', 'asc');
+  const variables = { ...chosen, ...order, offset: usePageOffset() };
+  const request = useRequest(InsurancesDocument, variables, { live: true });
   return (
     <ListPage
       title="Insurances"
       description="Of active subcontractors"
       filters={
         <>
+          <SearchFilter name="search" label="Subcontractor" />
           <SelectFilter
             name="ends"
             label="End of cover"
-            options={ends?.includes('..') ? [...ENDS, [ends, `Ends in ${formatMonth(ends)}`]] : ENDS}
-            all="Any time"
+            options={ends.includes('..') ? [...ENDS, [ends, `Ends in ${formatMonth(ends)}`]] : ENDS}
+            fallback="open"
           />
           <SelectFilter name="type" label="Type" options={TYPES} />
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
       }
       request={request}
-      page={({ insurances }) => insurances}
+      page={({ findInsurances }) => findInsurances}
+      order={order}
+      opens="insurance"
       file={{
         fileName: `insurances-${today}.csv`,
         query: InsurancesDocument,
@@ -100,7 +119,7 @@ export default function InsurancesPage() {
         ],
       }}
       empty="No insurances match"
-      hint="Choose another end of cover, type or status."
+      hint="Choose another subcontractor, end of cover, type or status."
       columns={[
         { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
         { header: 'Insurance', cell: ({ name }) => name },
@@ -108,12 +127,29 @@ export default function InsurancesPage() {
         { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         {
           header: 'Ends',
+          sort: 'EXPIRY',
           cell: ({ expiry }) => expiry && <Expiry day={toRecordedDay(expiry, timeZone)} today={today} />,
         },
       ]}
+      details={({ subcontractor, id }) => [
+        ['Document', <InsuranceFile key="file" subcontractorId={subcontractor.id} insuranceId={id} />],
+        ['Id', <code key="id">{id}</code>],
+      ]}
     >
-      <InsuranceChart {...chosen} today={today} />
+      {!chosen.search && <InsuranceChart {...chosen} today={today} address={address} />}
     </ListPage>
+  );
+}
+
+/** A link to the document, whose address is signed when it is shown. */
+function InsuranceFile(variables: InsuranceFileQueryVariables) {
+  const url = useRequest(InsuranceFileDocument, variables).data?.insurance.url;
+  return (
+    url && (
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        Open
+      </a>
+    )
   );
 }
 
@@ -133,8 +169,7 @@ function Expiry({ day, today }: { day: string; today: string }) {
 }
 
 /** Insurances of the filters by the month in which cover ends: in the next or, of those that have ended, the last twelve months. */
-function InsuranceChart({ builderId, type, status, firstDay, lastDay, today }: InsuranceFilter & { today: string }) {
-  const address = useFilteredAddress();
+export function InsuranceChart({ builderId, type, status, firstDay, lastDay, today, address }: ChartProps) {
   const from = firstDay ?? (lastDay ? addDays(lastDay, -364) : today);
   const until = lastDay ?? addDays(from, 364);
   const request = useRequest(InsuranceFiguresDocument, { builderId, type, status, from, until }, { live: true });

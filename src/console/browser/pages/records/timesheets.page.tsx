@@ -1,11 +1,16 @@
-import { DayFilter, ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { DayFilter, ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
+import {
+  CostCodesDocument,
+  type TimesheetSort,
+  type TimesheetStatus,
+  TimesheetsDocument,
+} from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useFilters, useOrder } from '../../shared/filters.ts';
 import {
   addDays,
   countDays,
@@ -29,8 +34,6 @@ const MAX_CHART_DAYS = 371;
 /** Returns a bound of the range: undefined for the parameter `any`, and the fallback without a parameter. */
 const toBound = (value: string | undefined, fallback: string) => (value === 'any' ? undefined : (value ?? fallback));
 
-const formatBound = (day: string | undefined, open: string) => (day ? formatDay(day, 'UTC') : open);
-
 export default function TimesheetsPage() {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
@@ -43,19 +46,20 @@ export default function TimesheetsPage() {
     costCodeId: filters.get('code'),
     status: filters.get('status') as TimesheetStatus | undefined,
   };
-  const listFilter = { ...figureFilter, firstDay: from, lastDay: until, timeZone };
-  const request = useRequest(TimesheetsDocument, { ...listFilter, offset: usePageOffset() }, { live: true });
+  const listFilter = { ...figureFilter, search: filters.get('search'), firstDay: from, lastDay: until, timeZone };
+  const order = useOrder<TimesheetSort>('DATE', 'desc');
+  const variables = { ...listFilter, ...order, offset: usePageOffset() };
+  const request = useRequest(TimesheetsDocument, variables, { live: true });
   const costCodes = useRequest(CostCodesDocument, { builderId }).data?.costCodes.data ?? [];
   const projects = useProjects(builderId);
   const day = ({ date }: { date: string }) => toRecordedDay(date, timeZone);
   return (
     <ListPage
       title="Timesheets"
-      description={
-        from || until ? `${formatBound(from, 'the first day')} to ${formatBound(until, 'the last day')}` : 'Of all days'
-      }
+      description="Hours that people worked"
       filters={
         <>
+          <SearchFilter name="search" label="Person" />
           <ProjectFilter projects={projects.data} />
           <SelectFilter name="status" label="Status" options={STATUSES} />
           <SelectFilter
@@ -68,7 +72,9 @@ export default function TimesheetsPage() {
         </>
       }
       request={request}
-      page={({ builder }) => builder.timesheets}
+      page={({ findTimesheets }) => findTimesheets}
+      order={order}
+      opens="timesheet"
       file={{
         fileName: `timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`,
         query: TimesheetsDocument,
@@ -87,15 +93,19 @@ export default function TimesheetsPage() {
         ],
       }}
       empty="No timesheets match"
-      hint="Choose other days, or another project or cost code."
+      hint="Choose other days, or another person, project or cost code."
       columns={[
         { header: 'Person', cell: ({ profile }) => profile.fullName, nowrap: true },
-        { header: 'Date', cell: (sheet) => formatDay(day(sheet), 'UTC'), nowrap: true },
+        { header: 'Date', cell: (sheet) => formatDay(day(sheet), 'UTC'), nowrap: true, sort: 'DATE' },
         { header: 'Project', cell: ({ project }) => project.name },
         { header: 'Cost code', cell: ({ costCode }) => costCode },
         { header: 'Time type', cell: ({ timeType }) => timeType, nowrap: true },
         { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
+      ]}
+      details={({ notes, id }) => [
+        ['Notes', notes],
+        ['Id', <code key="id">{id}</code>],
       ]}
       foot={(sheets) => (
         <tfoot>
@@ -108,7 +118,7 @@ export default function TimesheetsPage() {
         </tfoot>
       )}
     >
-      {from && until && countDays(from, until) < MAX_CHART_DAYS ? (
+      {listFilter.search ? null : from && until && countDays(from, until) < MAX_CHART_DAYS ? (
         <TimesheetCharts {...figureFilter} from={from} until={until} />
       ) : (
         <p className="notice">Charts show up to {MAX_CHART_DAYS} days. Choose a shorter range to see them.</p>

@@ -19,6 +19,7 @@ import {
 } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
+import { InsuranceChart } from '../records/insurances.page.tsx';
 
 /** Figures that the query returns where the role allows them. */
 type Figures = { [Field in keyof TodayQuery]-?: NonNullable<TodayQuery[Field]> };
@@ -33,6 +34,8 @@ export default function TodayPage() {
   const builder = useBuilder();
   const { timeZone, me } = useScope();
   const now = useNow();
+  const address = useAddress();
+  const addressOfInsurances = (filters: { ends: string }) => address('/insurances', filters);
   const attendance = me.scopes.includes('read:attendance');
   const date = toCalendarDate(now, timeZone);
   const variables = { builderId: builder.id, date, from: addDays(date, 1 - DAYS), attendance };
@@ -51,6 +54,7 @@ export default function TodayPage() {
               <div className="stack">
                 {workersOnSite && <OnSite sites={workersOnSite} />}
                 {attendanceByDay && <WorkersByDay date={date} counts={attendanceByDay} />}
+                {!attendance && <InsuranceChart builderId={builder.id} today={date} address={addressOfInsurances} />}
               </div>
               {signOnsByHour && <SignOns hours={signOnsByHour} date={date} />}
             </div>
@@ -63,16 +67,20 @@ export default function TodayPage() {
 
 function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
   const address = useAddress();
+  const { can } = useScope();
+  // The rows of these lists name people.
+  const ofPeople = (page: string, filters: Record<string, string>) =>
+    can('person.read') ? address(page, filters) : undefined;
   const entries = [
     [items.signOnConflicts, 'attendance conflicts', address('/attendance', { show: 'conflicts' }), 'bad'],
     [items.pendingSignOffs, 'sign-offs without sign-on', address('/attendance', { show: 'pending' }), 'warn'],
     [
       items.timesheets,
       'timesheets to review',
-      address('/timesheets', { status: 'WAITING_REVIEW', from: 'any', until: 'any' }),
+      ofPeople('/timesheets', { status: 'WAITING_REVIEW', from: 'any', until: 'any' }),
       'warn',
     ],
-    [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), 'warn'],
+    [items.inductions, 'inductions to review', ofPeople('/inductions', { status: 'WAITING_REVIEW' }), 'warn'],
     [items.insurances, 'insurances ending within 30 days', address('/insurances', { ends: '30' }), 'warn'],
     [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations', { show: 'failing' }), 'bad'],
   ] as const;
