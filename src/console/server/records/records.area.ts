@@ -21,6 +21,7 @@ const MAX_SEARCH = 200;
 /** Records of each of the seven kinds that the search over all returns. */
 const MAX_MATCHES = 5;
 
+// SQL: all kinds in one statement.
 /** Records by name, and requests by id. `$1` is the builder, `$2` the text, `$3` whether people are found. CON-20. */
 const FIND: Statement = {
   name: 'console.find',
