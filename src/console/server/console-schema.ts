@@ -66,9 +66,9 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
   for (const { queries = {}, mutations = {}, fields = {} } of AREAS) {
     for (const [name, operation] of Object.entries(queries)) {
       const field = toRootField(operation, false);
-      const isOfRecords = operation.action === READ_RECORDS;
       const { type } = extended.getQueryType()!.getFields()[name]!;
-      resolvers.Query![name] = isOfRecords ? observeRoot({ ...field, type }) : field;
+      const isPageOfRecords = operation.action === READ_RECORDS && getNamedType(type).extensions.envelope;
+      resolvers.Query![name] = isPageOfRecords ? observeRoot({ ...field, type }) : field;
     }
     for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(operation, true);
     for (const [type, methods] of Object.entries(fields)) {

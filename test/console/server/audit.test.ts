@@ -69,6 +69,7 @@ const MUTATIONS: [mutation: string, ...actions: string[]][] = [
   [`disableUser(${PERSON}) { AT: updatedAt }`, 'user.disabled'],
   [`enableUser(${PERSON}) { AT: updatedAt }`, 'user.enabled'],
   [`addMembership(${MEMBER}) { id }`, 'membership.created'],
+  [`updateMembership(${MEMBER}, role: "FOREMAN") { id }`, 'membership.updated'],
   [`removeMembership(${MEMBER}) { id }`, 'membership.deleted'],
   [
     'createUser(email: "new@operator.example", name: "New", staffRole: VIEWER) { URL: url }',

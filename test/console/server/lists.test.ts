@@ -54,7 +54,7 @@ describe('integrators', () => {
     const rows = await select<{ id: string; clients: number; connections: number }>(
       `select id, (select count(*)::int from oauth_client where integrator_id = integrator.id and disabled_at is null) as clients,
           (select count(*)::int from connection where integrator_id = integrator.id and status = 'ACTIVE') as connections
-        from integrator order by id`,
+        from integrator order by id desc`,
     );
     const query = '{ integrators { data { id activeClients activeConnections } } }';
     const { data } = await viewer.query(query);

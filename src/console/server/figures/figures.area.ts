@@ -83,13 +83,14 @@ const MAX_VISITS = 2_000;
 
 /** Returns all visits of a project that began on a day. Throws 400 where there are too many. */
 async function readVisitsOfDay(
-  { database }: ConsoleContext,
+  { database, personalReads }: ConsoleContext,
   { builderId, projectId, timeZone }: Filter,
   { date }: FigureArgs,
 ) {
   const where = { builderId, projectId, date, timeZone, notArchived: true };
   const { data } = await visits.findPage(database, where, { offset: 0, limit: MAX_VISITS + 1 });
   if (data.length > MAX_VISITS) throw invalidField('date', `has more than ${MAX_VISITS} visits`);
+  for (const { workerId } of data) personalReads.add(workerId, 'SignOnVisit', builderId);
   return data;
 }
 

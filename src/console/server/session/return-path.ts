@@ -1,6 +1,6 @@
 /** Pages of `src/console/browser/layout/pages.ts`, and the explorer. */
 const PAGES =
-  'today|attendance|timesheets|inductions|insurances|photos|reports|integrations(?:/[a-z0-9_]+)?|people|audit|explorer';
+  'today|attendance|timesheets|workers|inductions|insurances|photos|reports|integrations(?:/[a-z0-9_]+)?|people|audit|explorer';
 
 const ROUTE = new RegExp(`^/console(?:/(?:${PAGES}))?$`);
 
