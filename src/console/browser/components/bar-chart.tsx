@@ -40,7 +40,9 @@ export function ChartPanel(props: ChartProps) {
   const ticks = toTicks(Math.max(...heights, ...series.flatMap(({ values }) => values)));
   const top = ticks.at(-1)!;
   const axis = formatNumber(top).length + 1;
-  const toPercent = (value: number, of = top) => `${(value / of) * 100}%`;
+  const toPercent = (value: number) => `${(value / top) * 100}%`;
+  const describe = (index: number) =>
+    [labels[index], ...series.map(({ name, values }) => `${name}: ${formatNumber(values[index]!)}`)].join('\n');
   return (
     <Panel title={heading} aside={summary && <span className="soft small">{summary}</span>}>
       <figure className="body chart">
@@ -64,7 +66,7 @@ export function ChartPanel(props: ChartProps) {
           <ol>
             {labels.map((label, index) => (
               <li key={label}>
-                <Link to={to(index)} tabIndex={-1}>
+                <Link to={to(index)} tabIndex={-1} title={describe(index)}>
                   {series.map(({ name, values, tone, isMark }) => (
                     <i
                       key={name}
@@ -74,17 +76,6 @@ export function ChartPanel(props: ChartProps) {
                     />
                   ))}
                 </Link>
-                <span
-                  className="tip"
-                  style={{ left: toPercent(index, labels.length), translate: `-${toPercent(index, labels.length)}` }}
-                >
-                  <b>{label}</b>
-                  {series.map(({ name, values }) => (
-                    <span key={name}>
-                      {name}: {formatNumber(values[index]!)}
-                    </span>
-                  ))}
-                </span>
                 <span className={`label soft ${toWidths(labels, index)}`}>{label}</span>
               </li>
             ))}
@@ -123,7 +114,7 @@ function toTicks(highest: number): number[] {
 }
 
 /** Widths in pixels from which charts show more labels, as in the styles. */
-const WIDTHS = [250, 560, 1000];
+const WIDTHS = [250, 560];
 /** Pixels of the vertical axis, of a letter, and of the space between two labels. */
 const AXIS = 48;
 const LETTER = 7;

@@ -254,20 +254,13 @@ export type PendingPageFragment = { meta: { totalCount: number, offset: number, 
 
 export type PendingSignOffsQueryVariables = Exact<{
   builderId: string;
+  projectId?: string | null | undefined;
+  ofProject: boolean;
   offset?: number | null | undefined;
 }>;
 
 
-export type PendingSignOffsQuery = { site: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
-
-export type PendingSignOffsOfProjectQueryVariables = Exact<{
-  builderId: string;
-  projectId: string;
-  offset?: number | null | undefined;
-}>;
-
-
-export type PendingSignOffsOfProjectQuery = { site: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
+export type PendingSignOffsQuery = { builder?: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, project?: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
 
 export type AttendanceCountsQueryVariables = Exact<{
   builderId: string;
@@ -379,20 +372,13 @@ export type ResolveConflictMutation = { resolveConflict: { id: string, code: Sig
 
 export type OpenVisitsQueryVariables = Exact<{
   builderId: string;
+  projectId?: string | null | undefined;
+  ofProject: boolean;
   offset?: number | null | undefined;
 }>;
 
 
-export type OpenVisitsQuery = { site: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
-
-export type OpenVisitsOfProjectQueryVariables = Exact<{
-  builderId: string;
-  projectId: string;
-  offset?: number | null | undefined;
-}>;
-
-
-export type OpenVisitsOfProjectQuery = { site: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
+export type OpenVisitsQuery = { builder?: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } }, project?: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
 
 export type OpenVisitsPartFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
 
@@ -1021,8 +1007,14 @@ export const FindDocument = `query Find($text: String!, $builderId: BuilderId) {
     integratorId
   }
 }` as unknown as TypedDocumentNode<FindQuery, FindQueryVariables>;
-export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $offset: PageOffset) {
-  site: builder(builderId: $builderId) {
+export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $projectId: ProjectId = "proj_none", $ofProject: Boolean!, $offset: PageOffset) {
+  builder(builderId: $builderId) @skip(if: $ofProject) {
+    id
+    pendingSignOffs(offset: $offset) {
+      ...PendingPage
+    }
+  }
+  project(builderId: $builderId, projectId: $projectId) @include(if: $ofProject) {
     id
     pendingSignOffs(offset: $offset) {
       ...PendingPage
@@ -1058,43 +1050,6 @@ fragment PendingPart on SignOnEvent {
     name
   }
 }` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
-export const PendingSignOffsOfProjectDocument = `query PendingSignOffsOfProject($builderId: BuilderId!, $projectId: ProjectId!, $offset: PageOffset) {
-  site: project(builderId: $builderId, projectId: $projectId) {
-    id
-    pendingSignOffs(offset: $offset) {
-      ...PendingPage
-    }
-  }
-}
-fragment PendingPage on SignOnEventPage {
-  meta {
-    totalCount
-    offset
-    limit
-  }
-  data {
-    ...PendingPart
-  }
-}
-fragment PendingPart on SignOnEvent {
-  id
-  updatedAt
-  occurredAt
-  deviceId
-  sourceEventId
-  sourceSignOnEventId
-  integrator {
-    name
-  }
-  worker {
-    id
-    fullName
-  }
-  project {
-    id
-    name
-  }
-}` as unknown as TypedDocumentNode<PendingSignOffsOfProjectQuery, PendingSignOffsOfProjectQueryVariables>;
 export const AttendanceCountsDocument = `query AttendanceCounts($builderId: BuilderId!, $projectId: ProjectId) {
   attendanceAwaitingAction(builderId: $builderId, projectId: $projectId) {
     signOnConflicts
@@ -1515,8 +1470,14 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<ResolveConflictMutation, ResolveConflictMutationVariables>;
-export const OpenVisitsDocument = `query OpenVisits($builderId: BuilderId!, $offset: PageOffset) {
-  site: builder(builderId: $builderId) {
+export const OpenVisitsDocument = `query OpenVisits($builderId: BuilderId!, $projectId: ProjectId = "proj_none", $ofProject: Boolean!, $offset: PageOffset) {
+  builder(builderId: $builderId) @skip(if: $ofProject) {
+    id
+    openVisits(offset: $offset) {
+      ...OpenVisitsPart
+    }
+  }
+  project(builderId: $builderId, projectId: $projectId) @include(if: $ofProject) {
     id
     openVisits(offset: $offset) {
       ...OpenVisitsPart
@@ -1565,56 +1526,6 @@ fragment VisitPart on SignOnVisit {
     }
   }
 }` as unknown as TypedDocumentNode<OpenVisitsQuery, OpenVisitsQueryVariables>;
-export const OpenVisitsOfProjectDocument = `query OpenVisitsOfProject($builderId: BuilderId!, $projectId: ProjectId!, $offset: PageOffset) {
-  site: project(builderId: $builderId, projectId: $projectId) {
-    id
-    openVisits(offset: $offset) {
-      ...OpenVisitsPart
-    }
-  }
-}
-fragment OpenVisitsPart on SignOnVisitPage {
-  meta {
-    totalCount
-    offset
-    limit
-  }
-  data {
-    ...VisitPart
-  }
-}
-fragment VisitPart on SignOnVisit {
-  id
-  updatedAt
-  signedOnAt
-  signedOffAt
-  closedAt
-  closedBy
-  closingReason
-  anomaly
-  project {
-    id
-    name
-  }
-  worker {
-    id
-    fullName
-  }
-  events(limit: 5) {
-    data {
-      id
-      type
-      occurredAt
-      createdAt
-      status
-      deviceId
-      sourceEventId
-      integrator {
-        name
-      }
-    }
-  }
-}` as unknown as TypedDocumentNode<OpenVisitsOfProjectQuery, OpenVisitsOfProjectQueryVariables>;
 export const FailingEndpointsDocument = `query FailingEndpoints($builderId: BuilderId!, $after: String) {
   webhookEndpoints(builderId: $builderId, failing: true, after: $after) {
     data {

@@ -2,15 +2,7 @@ import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
 import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
-import {
-  OpenConflictsDocument,
-  OpenVisitsDocument,
-  OpenVisitsOfProjectDocument,
-  type OpenVisitsQueryVariables,
-  PendingSignOffsDocument,
-  PendingSignOffsOfProjectDocument,
-  type PendingSignOffsQueryVariables,
-} from '../../graphql/generated.ts';
+import { OpenConflictsDocument, OpenVisitsDocument, PendingSignOffsDocument } from '../../graphql/generated.ts';
 import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
@@ -23,28 +15,26 @@ import { ConflictDrawer } from './conflict-drawer.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { VisitDrawer } from './visit-drawer.tsx';
 
-/** The queries of a list return the same fields for a builder and for a project. */
-type OpenVisitsRequest = readonly [typeof OpenVisitsDocument, OpenVisitsQueryVariables];
-type PendingRequest = readonly [typeof PendingSignOffsDocument, PendingSignOffsQueryVariables];
+/** Returns the variables of a list of the builder, or of the project in the URL. */
+function useSite() {
+  const { id: builderId } = useBuilder();
+  const projectId = useFilters().get('project');
+  return { builderId, projectId, ofProject: projectId !== undefined, offset: usePageOffset() };
+}
 
 /** Visits that have not ended, whenever they began, of all projects or of the one in the URL. */
 export function OpenVisitList() {
-  const { id: builderId } = useBuilder();
   const now = useNow();
-  const projectId = useFilters().get('project');
-  const offset = usePageOffset();
-  const query = projectId
-    ? ([OpenVisitsOfProjectDocument, { builderId, projectId, offset }] as const)
-    : ([OpenVisitsDocument, { builderId, offset }] as const);
-  const request = useRequest(...(query as OpenVisitsRequest), { live: true });
-  const projects = useProjects(builderId);
+  const site = useSite();
+  const request = useRequest(OpenVisitsDocument, site, { live: true });
+  const projects = useProjects(site.builderId);
   return (
     <ListPage
       title="Open visits"
       description="Workers who have signed on and not off, also on earlier days"
       filters={<ProjectFilter projects={projects.data} />}
       request={request}
-      page={({ site }) => site.openVisits}
+      page={({ builder, project }) => (builder ?? project)!.openVisits}
       empty="Nobody is on site"
       opens="visit"
       columns={[
@@ -72,21 +62,16 @@ export function OpenVisitList() {
 
 /** Sign-offs that wait for their sign-on, of all projects or of the one in the URL. */
 export function PendingList() {
-  const { id: builderId } = useBuilder();
-  const projectId = useFilters().get('project');
-  const offset = usePageOffset();
-  const query = projectId
-    ? ([PendingSignOffsOfProjectDocument, { builderId, projectId, offset }] as const)
-    : ([PendingSignOffsDocument, { builderId, offset }] as const);
-  const request = useRequest(...(query as PendingRequest), { live: true });
-  const projects = useProjects(builderId);
+  const site = useSite();
+  const request = useRequest(PendingSignOffsDocument, site, { live: true });
+  const projects = useProjects(site.builderId);
   return (
     <ListPage
       title="Sign-offs without sign-on"
       description="They are applied when their sign-on arrives"
       filters={<ProjectFilter projects={projects.data} />}
       request={request}
-      page={({ site }) => site.pendingSignOffs}
+      page={({ builder, project }) => (builder ?? project)!.pendingSignOffs}
       empty="No sign-off waits"
       opens="pending"
       columns={[
