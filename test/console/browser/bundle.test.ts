@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, '../../../dist/console');
-const LIMIT = 250 * 1024;
+const LIMIT = 150 * 1024;
 
 interface Chunk {
   file: string;
@@ -32,7 +32,7 @@ const compressedSize = (files: Iterable<string>) =>
 
 describe('the built console (`npm run build`)', () => {
   it.each(Object.keys(manifest).filter((name) => name.endsWith('.page.tsx')))(
-    'loads less than 250 KB compressed for %s',
+    'loads less than 150 KB compressed for %s',
     (page) => {
       expect(compressedSize(['index.html', ...filesOf(['index.html', page])])).toBeLessThan(LIMIT);
     },
