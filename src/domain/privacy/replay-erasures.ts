@@ -168,13 +168,10 @@ export const createErasureJob = (databases: Databases, storages: Storages, clock
   everyMs: INTERVAL_MS,
   run: async (region) => {
     const context = { database: databases[region], storage: storages[region], clock, source: JOB_SOURCE };
+    const erasePeople = () => tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => applyErasures(context));
     const counts = {};
     await runAll([
-      async () =>
-        Object.assign(
-          counts,
-          await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => applyErasures(context)),
-        ),
+      async () => Object.assign(counts, await erasePeople()),
       async () => Object.assign(counts, await eraseDueBuilders(context)),
     ]);
     return counts;

@@ -36,6 +36,14 @@ async function purgeAudit(em: EntityManager, before: string): Promise<number> {
   return purgeAuditLog(em, row!.instant, MAX_ROWS);
 }
 
+/** Returns the rule of a table whose rows have a time of expiry. */
+const afterExpiry = (table: string, data: string, since = 'expiry', days = 0) => ({
+  data,
+  since,
+  days,
+  purge: `delete from ${table} where expires_at < :before`,
+});
+
 /** Lifetime of a refresh token in days. OAU-32. */
 export const REFRESH_TOKEN_DAYS = 30;
 
@@ -55,37 +63,12 @@ export const RETENTION_RULES = {
         and exists (select from oauth_authorization_code code where code.family_id = family.id and code.used_at is null))`,
   },
   // Of families that are still in use.
-  refreshTokens: {
-    data: 'Refresh tokens that were replaced',
-    since: 'expiry',
-    days: REFRESH_TOKEN_DAYS,
-    purge: 'delete from oauth_refresh_token where expires_at < :before',
-  },
-  revokedTokens: {
-    data: 'Identifiers of revoked access tokens',
-    since: 'expiry of the token',
-    // An instance whose clock is behind accepts tokens after their expiry by the database's clock.
-    days: 1,
-    purge: 'delete from oauth_revoked_token where expires_at < :before',
-  },
-  passwordLinks: {
-    data: 'Links for choosing a password, by digest',
-    since: 'expiry',
-    days: 0,
-    purge: 'delete from password_link where expires_at < :before',
-  },
-  sessions: {
-    data: 'Sessions of users',
-    since: 'expiry',
-    days: 0,
-    purge: 'delete from oauth_session where expires_at < :before',
-  },
-  consoleSessions: {
-    data: 'Sessions of staff users in the console',
-    since: 'expiry',
-    days: 0,
-    purge: 'delete from console_session where expires_at < :before',
-  },
+  refreshTokens: afterExpiry('oauth_refresh_token', 'Refresh tokens that were replaced', 'expiry', REFRESH_TOKEN_DAYS),
+  // A day later: an instance whose clock is behind accepts tokens after their expiry by the database's clock.
+  revokedTokens: afterExpiry('oauth_revoked_token', 'Identifiers of revoked access tokens', 'expiry of the token', 1),
+  passwordLinks: afterExpiry('password_link', 'Links for choosing a password, by digest'),
+  sessions: afterExpiry('oauth_session', 'Sessions of users'),
+  consoleSessions: afterExpiry('console_session', 'Sessions of staff users in the console'),
   usage: {
     data: 'Numbers of requests by client, operation and day',
     since: 'the day',
@@ -100,12 +83,11 @@ export const RETENTION_RULES = {
     purge: `delete from request_log where id in (select id from request_log
       where at < date_trunc('day', (:before)::timestamptz) order by at limit ${MAX_ROWS})`,
   },
-  attempts: {
-    data: 'Failed sign-ins, by digest of address and account',
-    since: 'end of the delay that they cause',
-    days: 0,
-    purge: 'delete from oauth_sign_in_attempt where expires_at < :before',
-  },
+  attempts: afterExpiry(
+    'oauth_sign_in_attempt',
+    'Failed sign-ins, by digest of address and account',
+    'end of the delay that they cause',
+  ),
   budgets: {
     data: 'Counters of rate limits, by client or address',
     since: 'a minute after the end of their window',
