@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode } from '../errors.ts';
-import type { Statement, TextRow } from '../pool/pg-pipeline.ts';
+import { statement, type TextRow } from '../pool/pg-pipeline.ts';
 import { StatementRunner } from '../pool/statement-runner.ts';
 import { Replica, type ReplicaPool } from './replica.ts';
 
@@ -13,10 +13,8 @@ const EQUAL_LAG_MS = 1_000;
 /** Pause after which the lags are measured again. */
 const INTERVAL_MS = 500;
 
-const PRIMARY_POSITION: Statement = {
-  name: 'replica.primary_position',
-  text: `select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
-};
+const PRIMARY_POSITION = statement('replica.primary_position')`
+  select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
 
 /** Where the primary's log was at a time of this process's clock. */
 interface Sample {

@@ -1,5 +1,5 @@
 import { describeServer } from '../../shared/postgres-url.ts';
-import type { Statement, TextRow } from '../pool/pg-pipeline.ts';
+import { statement, type TextRow } from '../pool/pg-pipeline.ts';
 import { PipelinedConnection } from '../pool/pipelined-connection.ts';
 import { StatementRunner } from '../pool/statement-runner.ts';
 
@@ -10,11 +10,9 @@ export type ReplicaPool = 'reads' | 'slowReads';
 const PROBE_MS = 1_000;
 
 /** Position of the write-ahead log that a standby has applied, null on a server that is none, and the timeline of its last restart point. */
-const POSITION: Statement = {
-  name: 'replica.position',
-  text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0'::pg_lsn end,
-    upper(lpad(to_hex((pg_control_checkpoint()).timeline_id), 8, '0'))`,
-};
+const POSITION = statement('replica.position')`
+  select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0'::pg_lsn end,
+  upper(lpad(to_hex((pg_control_checkpoint()).timeline_id), 8, '0'))`;
 
 /** What a standby has applied, in bytes of the log. */
 interface ReplicaPosition {

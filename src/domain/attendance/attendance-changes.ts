@@ -1,6 +1,6 @@
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 
 /** Sites of which something changed, and the snapshot of the database up to which that is known. */
@@ -33,27 +33,22 @@ const SELECT_SNAPSHOT: Statement = { name: 'attendance.snapshot', text: 'select 
  * Rows that transactions have committed since a snapshot. Each change of attendance inserts a row: an event, a conflict, or the audit
  * entry of a manual change. Only the latest rows are looked at, by indexes, so that gates pay nothing for it.
  */
-const SELECT_CHANGES: Statement = {
-  name: 'attendance.changes',
-  text: `with current as materialized (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top,
-      age(pg_snapshot_xmin($2::pg_snapshot)::xid) as oldest),
-    changed as (
-      select project_id, builder_id from sign_on_event, current where sign_on_event.id >= $1 and ${isNew('sign_on_event')}
-      union all
-      select project_id, builder_id from sign_on_conflict, current
-        where sign_on_conflict.id > (select coalesce(max(id), 0) from sign_on_conflict) - ${OPEN_CONFLICTS} and ${isNew('sign_on_conflict')}
-      union all
-      select coalesce(visit.project_id, conflict.project_id, sign_off.project_id), audit_entry.builder_id from current, audit_entry
-        left join sign_on_visit visit on visit.id = audit_entry.object_id
-        left join sign_on_conflict conflict on audit_entry.object_type = 'conflict' and conflict.id::text = audit_entry.object_id
-        left join sign_on_event sign_off on sign_off.id = audit_entry.object_id
-        where audit_entry.at >= $3::timestamptz and audit_entry.object_type in ('visit', 'conflict', 'sign_off') and ${isNew('audit_entry')})
-    select null, null, pg_current_snapshot()::text
-    union all (select distinct project_id, builder_id, null from changed where project_id is not null limit ${MAX_SITES})`.replace(
-    /\s+/g,
-    ' ',
-  ),
-};
+const SELECT_CHANGES = statement('attendance.changes')`
+  with current as materialized (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top,
+    age(pg_snapshot_xmin($2::pg_snapshot)::xid) as oldest),
+  changed as (
+    select project_id, builder_id from sign_on_event, current where sign_on_event.id >= $1 and ${isNew('sign_on_event')}
+    union all
+    select project_id, builder_id from sign_on_conflict, current
+      where sign_on_conflict.id > (select coalesce(max(id), 0) from sign_on_conflict) - ${OPEN_CONFLICTS} and ${isNew('sign_on_conflict')}
+    union all
+    select coalesce(visit.project_id, conflict.project_id, sign_off.project_id), audit_entry.builder_id from current, audit_entry
+      left join sign_on_visit visit on visit.id = audit_entry.object_id
+      left join sign_on_conflict conflict on audit_entry.object_type = 'conflict' and conflict.id::text = audit_entry.object_id
+      left join sign_on_event sign_off on sign_off.id = audit_entry.object_id
+      where audit_entry.at >= $3::timestamptz and audit_entry.object_type in ('visit', 'conflict', 'sign_off') and ${isNew('audit_entry')})
+  select null, null, pg_current_snapshot()::text
+  union all (select distinct project_id, builder_id, null from changed where project_id is not null limit ${MAX_SITES})`;
 
 /**
  * Returns the sites whose attendance has changed since a snapshot. It looks at the rows of half a minute or more, beside the small reads of

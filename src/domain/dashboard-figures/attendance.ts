@@ -1,5 +1,5 @@
 import { OPEN } from '../../../entities/sign-on-visit.entity.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import {
@@ -26,57 +26,44 @@ const toBoundsSql = (day: string) =>
   `${toMidnightSql(day, '$3')} as begins_at, ${toMidnightSql(`${day} + 1`, '$3')} as ends_at`;
 
 /** The inner `group by` may hash the workers, which `count(distinct worker_id)` would sort. */
-const BY_DAY: Statement = {
-  name: 'figures.attendance-by-day',
-  text: `select to_char(day, 'YYYY-MM-DD'), visits, workers
-    from (select $4::date + n as day, ${toBoundsSql('$4::date + n')}
-        from generate_series(0, $5::date - $4::date) n offset 0) days
-      cross join lateral (
-        select coalesce(sum(visits), 0) as visits, count(*) as workers
-        from (select worker_id, count(*) as visits from sign_on_visit where ${BEGAN_ON_DAY} group by worker_id) by_worker) counted
-    order by day`,
-};
+const BY_DAY = statement('figures.attendance-by-day')`select to_char(day, 'YYYY-MM-DD'), visits, workers
+  from (select $4::date + n as day, ${toBoundsSql('$4::date + n')}
+      from generate_series(0, $5::date - $4::date) n offset 0) days
+    cross join lateral (
+      select coalesce(sum(visits), 0) as visits, count(*) as workers
+      from (select worker_id, count(*) as visits from sign_on_visit where ${BEGAN_ON_DAY} group by worker_id) by_worker) counted
+  order by day`;
 
 /** An hour of any time zone is four quarters of an hour of UTC, so that the zone's hour is computed once per quarter. */
-const BY_HOUR: Statement = {
-  name: 'figures.sign-ons-by-hour',
-  text: `with visits as (
-      select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits
-      from (select week, ${toBoundsSql('$4::date - 7 * week')} from generate_series(0, ${TYPICAL_WEEKS}) week offset 0) days
-        cross join lateral (
-          select date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
-          from sign_on_visit where ${BEGAN_ON_DAY} group by 1) by_quarter
-      group by 1, 2)
-    select hour, coalesce(sum(visits) filter (where week = 0), 0),
-      coalesce(sum(visits) filter (where week > 0), 0)
-        / greatest(1, (select count(distinct week) from visits where week > 0))
-    from generate_series(0, 23) hour left join visits using (hour) group by hour order by hour`,
-};
+const BY_HOUR = statement('figures.sign-ons-by-hour')`with visits as (
+    select week, extract(hour from quarter at time zone $3)::int as hour, sum(visits) as visits
+    from (select week, ${toBoundsSql('$4::date - 7 * week')} from generate_series(0, ${TYPICAL_WEEKS}) week offset 0) days
+      cross join lateral (
+        select date_bin('15 minutes', signed_on_at, 'epoch') as quarter, count(*) as visits
+        from sign_on_visit where ${BEGAN_ON_DAY} group by 1) by_quarter
+    group by 1, 2)
+  select hour, coalesce(sum(visits) filter (where week = 0), 0),
+    coalesce(sum(visits) filter (where week > 0), 0)
+      / greatest(1, (select count(distinct week) from visits where week > 0))
+  from generate_series(0, 23) hour left join visits using (hour) group by hour order by hour`;
 
-const ON_SITE: Statement = {
-  name: 'figures.workers-on-site',
-  text: `select project.id, project.name, on_site, count - on_site from (
-      select project_id, count(*) as count,
-        count(*) filter (where signed_on_at >= ${toMidnightSql('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
-      from sign_on_visit where builder_id = $1 and ${OPEN} group by project_id) visits
-    join project on project.id = project_id order by project.name, project.id ${LIMIT_GROUPS}`,
-};
+const ON_SITE = statement('figures.workers-on-site')`select project.id, project.name, on_site, count - on_site from (
+    select project_id, count(*) as count,
+      count(*) filter (where signed_on_at >= ${toMidnightSql('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
+    from sign_on_visit where builder_id = $1 and ${OPEN} group by project_id) visits
+  join project on project.id = project_id order by project.name, project.id ${LIMIT_GROUPS}`;
 
 /** Sign-offs of the four weeks before a day are usual. The index of the project's visits finds them. */
-const USUAL_END: Statement = {
-  name: 'figures.usual-end',
-  text: `select to_char(($4::date + usual) at time zone $3, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from (
-      select percentile_disc(0.5) within group (order by (signed_off_at at time zone $3)::time) as usual from sign_on_visit
-      where builder_id = $1 and project_id = $2 and archived_at is null and signed_off_at is not null
-        and signed_on_at >= ${toMidnightSql('$4::date - 28', '$3')} and signed_on_at < ${toMidnightSql('$4::date', '$3')}) visits`,
-};
+const USUAL_END = statement('figures.usual-end')`
+  select to_char(($4::date + usual) at time zone $3, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from (
+    select percentile_disc(0.5) within group (order by (signed_off_at at time zone $3)::time) as usual from sign_on_visit
+    where builder_id = $1 and project_id = $2 and archived_at is null and signed_off_at is not null
+      and signed_on_at >= ${toMidnightSql('$4::date - 28', '$3')} and signed_on_at < ${toMidnightSql('$4::date', '$3')}) visits`;
 
-const AWAITING: Statement = {
-  name: 'figures.attendance-awaiting-action',
-  text: `select (select count(*) from sign_on_conflict where ${OF_BUILDER} and resolved_at is null),
-    (select count(*) from sign_on_event where ${OF_BUILDER} and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
-    (select count(*) from sign_on_visit where ${OF_BUILDER} and ${OPEN})`,
-};
+const AWAITING = statement('figures.attendance-awaiting-action')`
+  select (select count(*) from sign_on_conflict where ${OF_BUILDER} and resolved_at is null),
+  (select count(*) from sign_on_event where ${OF_BUILDER} and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
+  (select count(*) from sign_on_visit where ${OF_BUILDER} and ${OPEN})`;
 
 /** Returns the attendance of each day of the range, also of days without visits. */
 export async function readAttendanceByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {

@@ -1,14 +1,12 @@
 import type { InductionStatus, InsuranceStatus, InsuranceType } from '../../../schema/enums.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { toZoneDaySql } from '../../database/read/zone-day.ts';
 import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql } from './figure-query.ts';
 
-const INDUCTIONS: Statement = {
-  name: 'figures.inductions-by-status',
-  text: `select status, count(*) from induction where ${OF_BUILDER} group by status order by status`,
-};
+const INDUCTIONS = statement('figures.inductions-by-status')`
+  select status, count(*) from induction where ${OF_BUILDER} group by status order by status`;
 
 /** SQL condition of insurances of active subcontractors, as in the list of a builder's insurances. */
 const OF_ACTIVE_SUBCONTRACTOR = `exists (select from subcontractor s where s.id = subcontractor_id and s.archived_at is null)`;
@@ -25,30 +23,24 @@ const toEndingDaysSql = (first: string, last: string, condition = 'true') => `se
 
 const OF_TYPE_AND_STATUS = '($5::text is null or type = $5) and ($6::text is null or status = $6)';
 
-const INSURANCES: Statement = {
-  name: 'figures.insurances-by-month',
-  text: `select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
-    from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
-      left join (
-        select date_trunc('month', day::timestamp) as month, count(*) as insurances from (
-          ${toEndingDaysSql('$3::date', '$4::date', OF_TYPE_AND_STATUS)}) ending group by 1) counted using (month) order by month`,
-};
+const INSURANCES = statement('figures.insurances-by-month')`select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
+  from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
+    left join (
+      select date_trunc('month', day::timestamp) as month, count(*) as insurances from (
+        ${toEndingDaysSql('$3::date', '$4::date', OF_TYPE_AND_STATUS)}) ending group by 1) counted using (month) order by month`;
 
-const AWAITING: Statement = {
-  name: 'figures.items-awaiting-action',
-  text: `select
-    (select count(*) from sign_on_conflict where builder_id = $1 and resolved_at is null),
-    (select count(*) from sign_on_event where builder_id = $1 and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
-    (select count(*) from sign_on_event where builder_id = $1 and status = 'REJECTED' and status <> 'APPLIED'),
-    (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
-    (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
-    (select count(*) from (${toEndingDaysSql('today', 'today + $4::int')}) ending),
-    (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
-      join webhook_progress p on p.endpoint_id = e.id
-      where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null
-        and (e.builder_ids is null or $1 = any(e.builder_ids)))
-    from (select ($3::timestamptz at time zone $2)::date as today) days`,
-};
+const AWAITING = statement('figures.items-awaiting-action')`select
+  (select count(*) from sign_on_conflict where builder_id = $1 and resolved_at is null),
+  (select count(*) from sign_on_event where builder_id = $1 and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
+  (select count(*) from sign_on_event where builder_id = $1 and status = 'REJECTED' and status <> 'APPLIED'),
+  (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
+  (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
+  (select count(*) from (${toEndingDaysSql('today', 'today + $4::int')}) ending),
+  (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
+    join webhook_progress p on p.endpoint_id = e.id
+    where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null
+      and (e.builder_ids is null or $1 = any(e.builder_ids)))
+  from (select ($3::timestamptz at time zone $2)::date as today) days`;
 
 /** Returns the number of inductions of each status that there is. */
 export async function readInductionsByStatus(database: ReadDatabase, { builderId, projectId }: FigureFilter) {

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
@@ -61,17 +61,12 @@ export interface LogPage {
   hasMore: boolean;
 }
 
-const SELECT_HEAD: Statement = {
-  name: 'events.head',
-  text: `select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log where id`,
-};
+const SELECT_HEAD = statement('events.head')`
+  select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log where id`;
 
-const NUMBER: Statement = {
-  name: 'events.number',
-  text: `select number_events($1::int, $2::jsonb),
-    (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log where id),
-    exists (select from webhook_endpoint where status = 'ACTIVE' and deleted_at is null)`,
-};
+const NUMBER = statement('events.number')`select number_events($1::int, $2::jsonb),
+  (select json_build_object('origin', origin, 'epoch', epoch, 'number', last_number) from event_log where id),
+  exists (select from webhook_endpoint where status = 'ACTIVE' and deleted_at is null)`;
 
 const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id, builder_id, project_id, parent_id,
   to_char(occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as occurred_at`;
@@ -80,22 +75,16 @@ const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id,
  * Partitions are scanned in their order, and only as many as the page needs. The last row is the position of the last scanned event,
  * with the number of scanned events as its id.
  */
-const SELECT_PAGE: Statement = {
-  name: 'events.page',
-  text: `with scanned as materialized (
-      select ${COLUMNS} from event
-      where day >= $1::date and (event.day, event.number) > ($1::date, $2::bigint)
-      order by event.day, event.number limit $3::int),
-    matching as (
-      select * from scanned
-      where $4::jsonb -> (case when $5::jsonb is null then '0' else $5::jsonb ->> builder_id end) ? type
-      order by number limit $6::int)
-    select * from matching
-    union all select max(day), max(number), count(*)::text, null, null, null, null, null, null from scanned`.replace(
-    /\s+/g,
-    ' ',
-  ),
-};
+const SELECT_PAGE = statement('events.page')`with scanned as materialized (
+    select ${COLUMNS} from event
+    where day >= $1::date and (event.day, event.number) > ($1::date, $2::bigint)
+    order by event.day, event.number limit $3::int),
+  matching as (
+    select * from scanned
+    where $4::jsonb -> (case when $5::jsonb is null then '0' else $5::jsonb ->> builder_id end) ? type
+    order by number limit $6::int)
+  select * from matching
+  union all select max(day), max(number), count(*)::text, null, null, null, null, null, null from scanned`;
 
 /** Maximum events that one page scans. It bounds the cost of a page when the caller may see few of them (EVT-9). */
 export const MAX_SCANNED = 5_000;
@@ -207,11 +196,9 @@ function toEvent([day, number, id, type, recordId, builderId, projectId, parentI
   } satisfies LoggedEvent;
 }
 
-const SELECT_POSITION_BEFORE: Statement = {
-  name: 'events.position-before',
-  text: `select to_char(day, 'YYYY-MM-DD'), number - 1 from event
-    where day >= ($1::timestamptz at time zone 'UTC')::date and occurred_at >= $1::timestamptz order by day, number limit 1`,
-};
+const SELECT_POSITION_BEFORE = statement('events.position-before')`
+  select to_char(day, 'YYYY-MM-DD'), number - 1 from event
+  where day >= ($1::timestamptz at time zone 'UTC')::date and occurred_at >= $1::timestamptz order by day, number limit 1`;
 
 /** Returns the position before the first kept event of the instant or later; that of the last event where there is none. */
 export async function findPositionBefore(database: LogDatabase, instant: string): Promise<LogPosition> {

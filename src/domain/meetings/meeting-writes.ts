@@ -5,7 +5,7 @@ import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { createOnce, type IdempotentRequest } from '../create-once.ts';
 import { projects } from '../readers/project.reader.ts';
@@ -104,11 +104,9 @@ export async function updateMeeting(
 const COMPRESSION = 4;
 
 /** The size of the notes. SQL: without reading them. */
-const NOTES_SIZE: Statement = {
-  name: 'meetings.notes-size',
-  text: `select coalesce(octet_length(notes), 0) + ${COMPRESSION} * coalesce(pg_column_size(template_response), 0)
-    from meeting where id = $1`,
-};
+const NOTES_SIZE = statement('meetings.notes-size')`
+  select coalesce(octet_length(notes), 0) + ${COMPRESSION} * coalesce(pg_column_size(template_response), 0)
+  from meeting where id = $1`;
 
 /** Bytes of notes above which a write is charged as a large value. */
 const LARGE_NOTES = 64 * 1024;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import { acquireInTime, MAX_WAIT_MS, NoCapacityError } from '../../images/capacity.ts';
 import {
   RENDITION_SIZES,
@@ -140,16 +140,11 @@ async function inShare<T>(
 }
 
 // SQL: a page of a gallery can request as many renditions as it shows photos.
-const SELECT_KEY: Statement = {
-  name: 'renditions.photo-key',
-  text: 'select key from photo where id = $1 and builder_id = $2',
-};
+const SELECT_KEY = statement('renditions.photo-key')`select key from photo where id = $1 and builder_id = $2`;
 
 /** Makes a photo pending whose renditions are lost. */
-const RENEW: Statement = {
-  name: 'renditions.renew',
-  text: `update photo_rendition set status = 'PENDING', attempts = 0, failures = 0 where photo_id = $1 and status = 'READY'`,
-};
+const RENEW = statement('renditions.renew')`
+  update photo_rendition set status = 'PENDING', attempts = 0, failures = 0 where photo_id = $1 and status = 'READY'`;
 
 /**
  * Renders the photo of a rendition that is not stored, for a URL that was signed before. Returns the size of the placeholder to answer

@@ -1,6 +1,6 @@
 import type { RenditionStatus } from '../../../entities/photo-rendition.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import { InterruptedDecode } from '../../images/types.ts';
 import { type RenderedPhoto, type RenditionState, toState } from './renditions.ts';
 
@@ -31,65 +31,47 @@ const toDueSql = (row: string) => `coalesce(${row}.claimed_until, ${row}.created
 const isFree = (row: string) => `${row}.status = 'PENDING' and ${toDueSql(row)} <= statement_timestamp()`;
 const BEGIN = `attempts = r.attempts + 1, problem = null, claimed_until = clock_timestamp() + interval '${CLAIM_MS} ms'`;
 
-const CLAIM: Statement = {
-  name: 'renditions.claim',
-  text: `update photo_rendition r set ${BEGIN}
-    from photo p where p.id = r.photo_id and p.id = $1 and p.builder_id = $2 and p.key = $3 and ${isFree('r')}
-    returning r.attempts, r.failures`,
-};
+const CLAIM = statement('renditions.claim')`update photo_rendition r set ${BEGIN}
+  from photo p where p.id = r.photo_id and p.id = $1 and p.builder_id = $2 and p.key = $3 and ${isFree('r')}
+  returning r.attempts, r.failures`;
 
 /** Reads two entries of the index for each share whose photos are all tried later, however many they are. */
-export const FIND_SHARE: Statement = {
-  name: 'renditions.find-share',
-  text: `with recursive share (key, is_due) as (
-      select $1::text, false
-      union all
-      select next.share_key, (
-          select ${isFree('d')} from photo_rendition d where d.status = 'PENDING' and d.share_key = next.share_key
-            order by ${toDueSql('d')} limit 1)
-        from share cross join lateral (
-          select n.share_key from photo_rendition n where n.status = 'PENDING' and n.share_key > share.key order by n.share_key limit 1) next
-        where not share.is_due)
-    select key from share where is_due`,
-};
+export const FIND_SHARE = statement('renditions.find-share')`with recursive share (key, is_due) as (
+    select $1::text, false
+    union all
+    select next.share_key, (
+        select ${isFree('d')} from photo_rendition d where d.status = 'PENDING' and d.share_key = next.share_key
+          order by ${toDueSql('d')} limit 1)
+      from share cross join lateral (
+        select n.share_key from photo_rendition n where n.status = 'PENDING' and n.share_key > share.key order by n.share_key limit 1) next
+      where not share.is_due)
+  select key from share where is_due`;
 
 /** Claims the photo of the share that has been due for longest. */
-export const CLAIM_NEXT: Statement = {
-  name: 'renditions.claim-next',
-  text: `update photo_rendition r set ${BEGIN}
-    from photo p where p.id = r.photo_id and r.photo_id = (
-      select n.photo_id from photo_rendition n where n.share_key = $1 and ${isFree('n')}
-        order by ${toDueSql('n')}, n.photo_id limit 1 for update skip locked)
-    returning r.attempts, r.failures, p.id, p.builder_id, p.key`,
-};
+export const CLAIM_NEXT = statement('renditions.claim-next')`update photo_rendition r set ${BEGIN}
+  from photo p where p.id = r.photo_id and r.photo_id = (
+    select n.photo_id from photo_rendition n where n.share_key = $1 and ${isFree('n')}
+      order by ${toDueSql('n')}, n.photo_id limit 1 for update skip locked)
+  returning r.attempts, r.failures, p.id, p.builder_id, p.key`;
 
 /** Has no effect on a photo whose bytes were replaced meanwhile. */
-const FINISH: Statement = {
-  name: 'renditions.finish',
-  text: `update photo_rendition set status = $3, width = $4::int, height = $5::int, problem = $6, claimed_until = null
-    where photo_id = $1 and exists (select from photo where id = $1 and key = $2)`,
-};
+const FINISH = statement('renditions.finish')`
+  update photo_rendition set status = $3, width = $4::int, height = $5::int, problem = $6, claimed_until = null
+  where photo_id = $1 and exists (select from photo where id = $1 and key = $2)`;
 
-const POSTPONE: Statement = {
-  name: 'renditions.postpone',
-  text: `update photo_rendition set attempts = $3::int, failures = $4::int, problem = $5,
-      claimed_until = clock_timestamp() + $6::int * interval '1 ms'
-    where photo_id = $1 and status = 'PENDING' and exists (select from photo where id = $1 and key = $2)`,
-};
+const POSTPONE = statement('renditions.postpone')`
+  update photo_rendition set attempts = $3::int, failures = $4::int, problem = $5,
+    claimed_until = clock_timestamp() + $6::int * interval '1 ms'
+  where photo_id = $1 and status = 'PENDING' and exists (select from photo where id = $1 and key = $2)`;
 
-const SELECT_PROGRESS: Statement = {
-  name: 'renditions.select-progress',
-  text: `select r.status, r.width, r.height, ${isFree('r')}, r.problem from photo_rendition r where r.photo_id = $1`,
-};
+const SELECT_PROGRESS = statement('renditions.select-progress')`
+  select r.status, r.width, r.height, ${isFree('r')}, r.problem from photo_rendition r where r.photo_id = $1`;
 
 /** Makes the photos pending and due that failed or are tried later. */
-const RETRY: Statement = {
-  name: 'renditions.retry',
-  text: `with retried as (
-      update photo_rendition set status = 'PENDING', problem = null, attempts = 0, failures = 0, claimed_until = null
-      where status = 'FAILED' or (status = 'PENDING' and problem is not null) returning 1)
-    select count(*) from retried`,
-};
+const RETRY = statement('renditions.retry')`with retried as (
+    update photo_rendition set status = 'PENDING', problem = null, attempts = 0, failures = 0, claimed_until = null
+    where status = 'FAILED' or (status = 'PENDING' and problem is not null) returning 1)
+  select count(*) from retried`;
 
 /**
  * Has the jobs of the service render the photos of the region again that could not be rendered, and returns their number. Their bytes may

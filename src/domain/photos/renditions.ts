@@ -3,7 +3,7 @@ import type { Photo } from '../../../entities/photo.entity.ts';
 import type { RenditionStatus } from '../../../entities/photo-rendition.entity.ts';
 import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import { PLACEHOLDER, RENDITION_TYPE, toRenditionDimensions } from '../../images/render.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -18,10 +18,8 @@ export interface RenditionState {
 }
 
 // SQL: lists of photos read it.
-const SELECT: Statement = {
-  name: 'renditions.select',
-  text: `select photo_id, status, width, height from photo_rendition where photo_id = any($1::text[]) and status <> 'PENDING'`,
-};
+const SELECT = statement('renditions.select')`
+  select photo_id, status, width, height from photo_rendition where photo_id = any($1::text[]) and status <> 'PENDING'`;
 
 /** Returns the storage key of a rendition. It changes with the bytes of the photo, so that stored renditions never do. */
 export const toRenditionKey = ({ id, builderId, key }: RenderedPhoto, size: RenditionSize): string =>

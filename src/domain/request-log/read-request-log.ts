@@ -1,7 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { LoggedRequest } from '../../../entities/usage.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import { decodeListCursor, encodeListCursor } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { DAY_MS } from '../../shared/clock.ts';
@@ -48,12 +48,10 @@ export async function readRequestLog(
 }
 
 /** A day's requests are purged together, so that the two counts are of the same requests. */
-const COUNT_DROPPED: Statement = {
-  name: 'request-log.dropped',
-  text: `select coalesce(sum(rejections + failures), 0) - (select count(*) from request_log
-      where integrator_id = $1 and at >= $2::date and at < $3::date + 1)
-    from usage_day where integrator_id = $1 and date between $2::date and $3::date`,
-};
+const COUNT_DROPPED = statement('request-log.dropped')`
+  select coalesce(sum(rejections + failures), 0) - (select count(*) from request_log
+    where integrator_id = $1 and at >= $2::date and at < $3::date + 1)
+  from usage_day where integrator_id = $1 and date between $2::date and $3::date`;
 
 /** Returns how many failed requests of an integrator the log does not hold, of the days of the range. REQ-2. */
 export async function countDropped(

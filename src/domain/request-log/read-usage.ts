@@ -1,6 +1,6 @@
 import type { UsageDay } from '../../../entities/usage.entity.ts';
 import { type DateRange, toPlainInstant } from '../../../schema/range.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { parseObjects } from '../../database/read/select-objects.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
@@ -37,17 +37,12 @@ export function toUsageRange({ startDate, endDate }: DateRange, now: number): Us
 
 const SUMS = `'requests', sum(requests), 'rejections', sum(rejections), 'failures', sum(failures)`;
 
-const SELECT_BY_DAY: Statement = {
-  name: 'usage.by-day',
-  text: `select json_build_object('date', date, ${SUMS}) from usage_day
-    where date between $1::date and $2::date and ($3::text is null or integrator_id = $3) group by date order by date`,
-};
+const SELECT_BY_DAY = statement('usage.by-day')`select json_build_object('date', date, ${SUMS}) from usage_day
+  where date between $1::date and $2::date and ($3::text is null or integrator_id = $3) group by date order by date`;
 
-const SELECT_BY_INTEGRATOR: Statement = {
-  name: 'usage.by-integrator',
-  text: `select json_build_object('id', integrator_id, ${SUMS}) from usage_day
-    where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`,
-};
+const SELECT_BY_INTEGRATOR = statement('usage.by-integrator')`
+  select json_build_object('id', integrator_id, ${SUMS}) from usage_day
+  where date between $1::date and $2::date and integrator_id = any($3::text[]) group by integrator_id`;
 
 /** Returns the days with requests, each with the sums of all integrators or of one. */
 export const readUsageByDay = async (
@@ -69,12 +64,10 @@ export async function readUsageOf(
   return sums;
 }
 
-const SELECT_OPERATIONS: Statement = {
-  name: 'usage.by-operation',
-  text: `select json_build_object('date', date, 'clientId', client_id, 'operation', operation, 'requests', requests,
-      'rejections', rejections, 'failures', failures)
-    from usage_day where integrator_id = $1 and date between $2::date and $3::date order by date, client_id, operation`,
-};
+const SELECT_OPERATIONS = statement('usage.by-operation')`
+  select json_build_object('date', date, 'clientId', client_id, 'operation', operation, 'requests', requests,
+    'rejections', rejections, 'failures', failures)
+  from usage_day where integrator_id = $1 and date between $2::date and $3::date order by date, client_id, operation`;
 
 /** Returns the requests of an integrator by day, client and operation. */
 export const readUsageByOperation = async (

@@ -1,6 +1,6 @@
 import { Snapshot } from '../../../entities/snapshot.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Processes that may begin to write a snapshot: what ends every process is given up. */
@@ -19,14 +19,12 @@ export const countErasures = (
 ) => `(select concat(count(*), ' ', extract(epoch from max(completed_at))) from erasure
   where kind = 'PERSON' and completed_at is not null and ${builder} = any(builder_ids))`;
 
-const END_FORBIDDEN: Statement = {
-  name: 'snapshots.end',
-  text: `update snapshot set status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,
-      finished_at = coalesce(finished_at, $1::timestamptz), files = '[]'
-    where status in ('PENDING', 'RUNNING', 'READY') and ($2::text is null or id = $2)
-      and (deleted_at is not null or expires_at <= $1::timestamptz or not ${IS_ALLOWED} or erasures <> ${countErasures('snapshot.builder_id')}
-        or (attempts >= ${MAX_ATTEMPTS} and leased_until < clock_timestamp() and status = 'RUNNING'))`,
-};
+const END_FORBIDDEN = statement('snapshots.end')`
+  update snapshot set status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,
+    finished_at = coalesce(finished_at, $1::timestamptz), files = '[]'
+  where status in ('PENDING', 'RUNNING', 'READY') and ($2::text is null or id = $2)
+    and (deleted_at is not null or expires_at <= $1::timestamptz or not ${IS_ALLOWED} or erasures <> ${countErasures('snapshot.builder_id')}
+      or (attempts >= ${MAX_ATTEMPTS} and leased_until < clock_timestamp() and status = 'RUNNING'))`;
 
 /**
  * Ends the snapshots that were deleted, whose time is over, whose client may not read them any more, whose builder's records had a person erased

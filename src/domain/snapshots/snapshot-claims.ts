@@ -1,7 +1,7 @@
 import { type EntityData, raw } from '@mikro-orm/core';
 import { Snapshot } from '../../../entities/snapshot.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { IS_ALLOWED } from './end-snapshots.ts';
 
 /** Milliseconds for which a claimed snapshot is left to its process. After a kill it waits so long. */
@@ -15,15 +15,13 @@ export class ClaimLost extends Error {
 }
 
 /** Integrators take turns: the lease of a snapshot says when its integrator last had one. */
-const CLAIM: Statement = {
-  name: 'snapshots.claim',
-  text: `update snapshot set status = 'RUNNING', attempts = attempts + 1, has_files = true, files = '[]', leased_until = ${LEASE}
-    where id = (select id from snapshot waiting
-      where status = 'PENDING' or (status = 'RUNNING' and leased_until < clock_timestamp())
-      order by (select max(leased_until) from snapshot other where other.integrator_id = waiting.integrator_id) nulls first, created_at
-      limit 1 for update skip locked)
-    returning id`,
-};
+const CLAIM = statement('snapshots.claim')`
+  update snapshot set status = 'RUNNING', attempts = attempts + 1, has_files = true, files = '[]', leased_until = ${LEASE}
+  where id = (select id from snapshot waiting
+    where status = 'PENDING' or (status = 'RUNNING' and leased_until < clock_timestamp())
+    order by (select max(leased_until) from snapshot other where other.integrator_id = waiting.integrator_id) nulls first, created_at
+    limit 1 for update skip locked)
+  returning id`;
 
 /** Claims the next snapshot that waits, or whose process was killed; null where there is none. */
 export async function claimSnapshot(database: Database): Promise<Snapshot | null> {

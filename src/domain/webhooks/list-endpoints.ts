@@ -4,7 +4,7 @@ import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import type { WebhookEndpointStatus } from '../../../schema/webhook.scalars.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { statement } from '../../database/pool/pg-pipeline.ts';
 
 /** Conditions of which all must hold. Absent ones do not restrict. */
 interface EndpointFilter {
@@ -18,18 +18,15 @@ interface EndpointFilter {
 }
 
 // SQL: conditions on three tables to which the entity has no relations.
-const SELECT_PAGE: Statement = {
-  name: 'webhooks.endpoint-page',
-  text: `select endpoint.id from webhook_endpoint endpoint
-      join webhook_progress progress on progress.endpoint_id = endpoint.id
-      join oauth_client client on client.id = endpoint.client_id
-    where endpoint.deleted_at is null and endpoint.id > $1 and ($2::text is null or endpoint.integrator_id = $2)
-      and ($3::text is null or $3 = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
-      and ($4::boolean is null or $4 = (progress.failing_since is not null))
-      and ($5::text is null or ((endpoint.builder_ids is null or $5 = any(endpoint.builder_ids)) and exists (select from connection
-        where connection.integrator_id = endpoint.integrator_id and connection.builder_id = $5 and connection.status = 'ACTIVE')))
-    order by endpoint.id limit $6::int`,
-};
+const SELECT_PAGE = statement('webhooks.endpoint-page')`select endpoint.id from webhook_endpoint endpoint
+    join webhook_progress progress on progress.endpoint_id = endpoint.id
+    join oauth_client client on client.id = endpoint.client_id
+  where endpoint.deleted_at is null and endpoint.id > $1 and ($2::text is null or endpoint.integrator_id = $2)
+    and ($3::text is null or $3 = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
+    and ($4::boolean is null or $4 = (progress.failing_since is not null))
+    and ($5::text is null or ((endpoint.builder_ids is null or $5 = any(endpoint.builder_ids)) and exists (select from connection
+      where connection.integrator_id = endpoint.integrator_id and connection.builder_id = $5 and connection.status = 'ACTIVE')))
+  order by endpoint.id limit $6::int`;
 
 /** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
 export async function listEndpointPage(

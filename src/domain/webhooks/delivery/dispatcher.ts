@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts';
 import { isTransientError } from '../../../database/errors.ts';
-import type { Statement } from '../../../database/pool/pg-pipeline.ts';
+import { statement } from '../../../database/pool/pg-pipeline.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { toPublicEvent } from '../../events/event-types.ts';
 import { disableEndpoint, listSigningSecrets } from '../endpoints.ts';
@@ -30,15 +30,12 @@ export interface DispatcherOptions {
 }
 
 /** Ends the replays whose events were attempted. Returns the number of active endpoints, and those whose secret no key decrypts. */
-const REFRESH: Statement = {
-  name: 'webhooks.refresh',
-  text: `with ended as (
-      update webhook_progress set replay_until = null where replay_until <= number and not exists (
-        select from webhook_delivery where endpoint_id = webhook_progress.endpoint_id and status = 'PENDING' and attempts = 0
-          and number <= replay_until offset 0))
-    select count(*), to_json(coalesce(array_agg(endpoint.id) filter (where not ${isReadable('$1', '$2')}), '{}'))
-      from ${FROM_ACTIVE_ENDPOINTS}`,
-};
+const REFRESH = statement('webhooks.refresh')`with ended as (
+    update webhook_progress set replay_until = null where replay_until <= number and not exists (
+      select from webhook_delivery where endpoint_id = webhook_progress.endpoint_id and status = 'PENDING' and attempts = 0
+        and number <= replay_until offset 0))
+  select count(*), to_json(coalesce(array_agg(endpoint.id) filter (where not ${isReadable('$1', '$2')}), '{}'))
+    from ${FROM_ACTIVE_ENDPOINTS}`;
 
 /**
  * Delivers events to the endpoints of a region. All state is in the database, and any number of processes do it together: each claims
