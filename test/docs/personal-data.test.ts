@@ -17,7 +17,6 @@ const EFFECTS = [
   ['secret', 'cleared'],
   ['people', 'pseudonym where it is the person'],
   ['mentions', 'listed'],
-  ['addresses', 'listed, never replaced'],
 ] as const;
 
 /** Formats what erasing a person does to each table as a Markdown table. */
