@@ -22,6 +22,7 @@ const MODULES = {
   '/integrations/*': () => import('./pages/integrations/integrations.page.tsx'),
   '/people': () => import('./pages/people/people.page.tsx'),
   '/audit': () => import('./pages/people/audit.page.tsx'),
+  '/explorer': () => import('./explorer/explorer.page.tsx'),
 };
 
 /** Pages by path, which are loaded when they are opened. */

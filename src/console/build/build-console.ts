@@ -34,7 +34,7 @@ async function buildConsole(): Promise<void> {
       rolldownOptions: {
         // Libraries mark modules for bundlers of servers, which concerns no bundle for browsers.
         onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
-        input: ['index.html', 'explorer.html', 'graphiql.html'].map((page) => join(BROWSER, page)),
+        input: ['index.html', 'graphiql.html'].map((page) => join(BROWSER, page)),
       },
     },
   });

@@ -15,9 +15,8 @@ const TYPES: Record<string, string> = {
 /** Folder of files with a hash in their names. */
 const HASHED = 'assets/';
 
-/** The pages: those of GraphiQL are pages of their own, which alone may have style elements (GraphiQL inserts them). */
+/** The page of every route of the browser. */
 const INDEX = 'index.html';
-const EXPLORER = 'explorer.html';
 /** GraphiQL over `/graphql`, for development without internet. */
 const GRAPHIQL = 'graphiql.html';
 const GRAPHIQL_PATH = '/graphiql';
@@ -28,37 +27,35 @@ export function findConsoleFolder(): string {
   return basename(root) === 'dist' ? join(root, 'console') : join(root, 'dist/console');
 }
 
-/** Returns the policy of a page. `images` are the origins of signed URLs. CON-13. */
-const createPolicy = (page: string, images: readonly string[]): string =>
+/** Whether a path shows GraphiQL, which inserts style elements and starts workers. */
+const hasGraphiql = (path: string): boolean => path === GRAPHIQL || /^explorer(?:\/|$)/.test(path);
+
+/** Returns the policy of a path's page. `images` are the origins of signed URLs. CON-13. */
+const createPolicy = (path: string, images: readonly string[]): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self'${page === INDEX ? '' : " 'unsafe-inline'"}`,
+    `style-src 'self'${hasGraphiql(path) ? " 'unsafe-inline'" : ''}`,
     `img-src ${["'self'", 'data:', ...images].join(' ')}`,
     "font-src 'self' data:",
     "connect-src 'self'",
-    `worker-src 'self'${page === INDEX ? '' : ' blob:'}`,
+    `worker-src 'self'${hasGraphiql(path) ? ' blob:' : ''}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 
-async function readDocument(folder: string, name: string, images: readonly string[]): Promise<StaticDocument> {
+async function readDocument(folder: string, name: string, pagePolicy: string): Promise<StaticDocument> {
   const body = await readFile(join(folder, name));
   const extension = extname(name);
   const headers =
-    extension === '.html'
-      ? { 'Content-Security-Policy': createPolicy(name, images), 'X-Frame-Options': 'DENY' }
-      : undefined;
+    extension === '.html' ? { 'Content-Security-Policy': pagePolicy, 'X-Frame-Options': 'DENY' } : undefined;
   const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
   return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
 }
 
 /** Returns the page that shows a route of the browser; null for a path that looks like a file. */
-function findPage(path: string): string | null {
-  if (/^explorer(?:\/|$)/.test(path)) return EXPLORER;
-  return path.slice(path.lastIndexOf('/') + 1).includes('.') ? null : INDEX;
-}
+const findPage = (path: string): string | null => (path.slice(path.lastIndexOf('/') + 1).includes('.') ? null : INDEX);
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -90,8 +87,10 @@ export async function registerConsoleFiles(
   const findDocument = (path: string) => {
     const name = names.has(path) ? path : findPage(path);
     if (name === null || !names.has(name)) throw notFound('Route');
-    const document = documents.get(name) ?? readDocument(folder, name, images);
-    documents.set(name, document);
+    const policy = createPolicy(path, images);
+    const key = `${name} ${policy}`;
+    const document = documents.get(key) ?? readDocument(folder, name, policy);
+    documents.set(key, document);
     return document;
   };
   const onRequest = async (request: FastifyRequest) => {

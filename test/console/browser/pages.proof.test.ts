@@ -6,6 +6,7 @@ import {
   expectAccessible,
   expectFits,
   expectUsable,
+  PHONE,
   savePicture,
 } from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole } from './demo-console.ts';
@@ -99,6 +100,7 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
   ['invite', 'people', openForm('Invite a person')],
   ['audit', 'audit'],
   ['audit-entry', 'audit', firstRow('Audit log')],
+  ['audit-reads', 'audit?show=reads'],
   ['no-such-page', 'no-such-page'],
 ];
 
@@ -225,11 +227,19 @@ describe.skipIf(!executablePath)('the pages of the console in Chromium', () => {
 
     it('has an explorer that is accessible', async () => {
       await open('explorer', theme);
-      await page.getByLabel('Example').selectOption({ index: 1 });
-      await page.locator('.monaco-editor .view-line').first().waitFor();
-      // GraphiQL draws a tab as an element with the role `tab` that contains its buttons, which it has no option for.
-      await expectAccessible(page, `explorer, ${theme}`, ['.graphiql-tab']);
-      await savePicture(page, `desktop-explorer-${theme}`);
+      await page.getByText('The first projects of the builder.').waitFor();
+      for (const viewport of [WIDE, DESKTOP, PHONE]) {
+        await expectFits(page, `explorer, ${theme}`, viewport);
+        // GraphiQL draws a tab as an element with the role `tab` that contains its buttons, which it has no option for.
+        await expectAccessible(page, `explorer, ${theme}`, ['.graphiql-tab']);
+        await savePicture(page, `explorer-${viewport.width}-${theme}`);
+      }
+      // The editor has the width of a phone, and the result is below it.
+      const [editor, result] = await Promise.all(
+        ['.graphiql-query-editor', '.graphiql-response'].map((part) => page.locator(part).boundingBox()),
+      );
+      expect(editor!.width).toBeGreaterThan(300);
+      expect(result!.y).toBeGreaterThan(editor!.y + 100);
     });
   });
 

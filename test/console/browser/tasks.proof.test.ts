@@ -304,27 +304,36 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     await page.close();
   });
 
-  it('runs a query of the documentation in the explorer by the keyboard, and shows what it cost', async () => {
+  it('opens the explorer from the menu with examples, runs one by the keyboard, and returns', async () => {
     const page = await staffConsole.signIn('OPERATOR');
-    await page.goto(`${staffConsole.baseUrl}/console/explorer`);
-    const example = page.getByLabel('Example');
-    await example.focus();
-    await example.press('ArrowDown');
-    await example.press('ArrowDown');
-    await page.getByRole('button', { name: 'Open' }).press('Enter');
-    await page.getByText(/Cost: at most 3,800/).waitFor();
-    const isExample = (body: string | null) => (body ?? '').includes('buil_');
-    const [response] = await Promise.all([
-      page.waitForResponse((each) => isExample(each.request().postData())),
-      page
-        .getByRole('textbox', { name: /Editor content/ })
-        .first()
-        .press('Control+Enter'),
-    ]);
-    expect((await response.json()).errors).toBeUndefined();
-    await page.getByText(/^This request cost [\d,]+ of 500,000$/).waitFor();
-    await page.getByText('totalCount').last().waitFor();
-    expect(await page.getByText('totalCount').count()).toBeGreaterThan(0);
+    let introspections = 0;
+    page.on('request', (request) => {
+      if ((request.postData() ?? '').includes('IntrospectionQuery')) introspections++;
+    });
+    const openExplorer = async () => {
+      await page.getByRole('link', { name: 'Explorer' }).click();
+      await page.getByText('The first projects of the builder.').waitFor();
+    };
+    const runQuery = async () => {
+      const isQuery = (body: string | null) => (body ?? '').includes('"operationName":"Projects"');
+      const [response] = await Promise.all([
+        page.waitForResponse((each) => isQuery(each.request().postData())),
+        page
+          .getByRole('textbox', { name: /Editor content/ })
+          .first()
+          .press('Control+Enter'),
+      ]);
+      return response.json();
+    };
+    await openExplorer();
+    const { data, extensions } = await runQuery();
+    expect(data.projects.data.length).toBeGreaterThan(0);
+    await page.getByText(`The last query cost ${extensions.cost} of 500,000`).waitFor();
+    await page.getByRole('link', { name: 'Today' }).click();
+    await page.getByRole('heading', { name: 'On site now' }).waitFor();
+    await openExplorer();
+    expect((await runQuery()).errors).toBeUndefined();
+    expect(introspections).toBe(1);
     await page.context().close();
   });
 });

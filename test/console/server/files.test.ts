@@ -8,7 +8,6 @@ import { installErrorHandler } from '../../../src/http/errors.ts';
 
 const FILES = {
   'index.html': '<!doctype html><title>Console</title>',
-  'explorer.html': '<!doctype html><title>Explorer</title>',
   'graphiql.html': '<!doctype html><title>GraphiQL</title>',
   'assets/main-4f2a.js': 'export {};',
   '.fingerprint': 'abc',
@@ -72,8 +71,8 @@ describe('GET /console', () => {
   });
 
   it.each([
-    ['/console/explorer', FILES['explorer.html']],
-    ['/console/explorer.html', FILES['explorer.html']],
+    ['/console/explorer', FILES['index.html']],
+    ['/console/explorer/', FILES['index.html']],
     ['/graphiql', FILES['graphiql.html']],
   ])('allows style elements on %s, a page of GraphiQL (CON-13)', async (url, body) => {
     const response = await get(url);

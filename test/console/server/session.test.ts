@@ -65,7 +65,7 @@ describe('the sign-in of staff users', () => {
   });
 
   it('returns to each page of the console', () => {
-    const paths = [...PAGES.map(({ path }) => path), '/integrations/intg_a1', '/explorer'];
+    const paths = [...PAGES.map(({ path }) => path), '/integrations/intg_a1'];
     const toReturn = (path: string) => toReturnPath(`/console${path}?region=au1&show=open`);
     expect(paths.map((path) => toReturn(path).pathname)).toEqual(paths.map((path) => `/console${path}`));
     expect(toReturn('/attendance').search).toBe('?region=au1&show=open');

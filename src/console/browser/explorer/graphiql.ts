@@ -35,6 +35,7 @@ const WORKERS: Record<string, string> = {
 /** Loads GraphiQL and shows it in the element. Its files are built: see `build-console.ts`. */
 export async function showGraphiql(element: Element, properties: GraphiqlProperties): Promise<void> {
   globalThis.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_: string, label: string) => WORKERS[label] };
+  await import('graphiql-files/graphiql.css');
   await import(/* @vite-ignore */ graphiqlUrl);
   globalThis.YogaGraphiQL.renderYogaGraphiQL(element, properties);
 }

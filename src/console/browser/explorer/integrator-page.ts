@@ -1,4 +1,3 @@
-import 'graphiql-files/graphiql.css';
 import './integrator-page.css';
 import { showGraphiql } from './graphiql.ts';
 

@@ -12,6 +12,9 @@ export interface PageEntry {
   personal?: true;
 }
 
+/** The page that is loaded as a document of its own, because only its policy allows the style elements of GraphiQL (CON-13). */
+export const EXPLORER = '/explorer';
+
 /** Pages in the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   { path: '/today', title: 'Today', glyph: 'today', section: 'Builder' },
@@ -25,4 +28,5 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/integrations', title: 'Integrations', glyph: 'integrations', section: 'Service' },
   { path: '/people', title: 'People', glyph: 'people', section: 'Service', action: 'person.read' },
   { path: '/audit', title: 'Audit log', glyph: 'audit', section: 'Service', action: 'audit.read' },
+  { path: EXPLORER, title: 'Explorer', glyph: 'explorer', section: 'Service' },
 ];

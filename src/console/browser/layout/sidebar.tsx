@@ -1,4 +1,4 @@
-import { NavLink } from 'react-router';
+import { NavLink, useLocation } from 'react-router';
 import { useClient } from 'urql';
 import { Button } from '../components/button.tsx';
 import { Glyph } from '../components/glyph.tsx';
@@ -7,7 +7,7 @@ import icon from '../icon.svg';
 import { useAddress } from '../shared/filters.ts';
 import { formatEnum } from '../shared/format.ts';
 import { useScope } from '../shared/scope.tsx';
-import { PAGES } from './pages.ts';
+import { EXPLORER, PAGES } from './pages.ts';
 
 interface Props {
   /** Whether a narrow window shows the navigation, over the page. */
@@ -16,7 +16,8 @@ interface Props {
 }
 
 export function Sidebar({ open, onClose }: Props) {
-  const { me, can, region } = useScope();
+  const { me, can } = useScope();
+  const { pathname } = useLocation();
   const address = useAddress();
   const client = useClient();
   const signOut = async () => {
@@ -45,20 +46,16 @@ export function Sidebar({ open, onClose }: Props) {
               {PAGES.filter((page) => page.section === section && (!page.action || can(page.action))).map(
                 ({ path, title, glyph }) => (
                   <li key={path}>
-                    <NavLink to={address(path)} onClick={onClose}>
+                    <NavLink
+                      to={address(path)}
+                      onClick={onClose}
+                      reloadDocument={(path === EXPLORER) !== (pathname === EXPLORER)}
+                    >
                       <Glyph name={glyph} />
                       {title}
                     </NavLink>
                   </li>
                 ),
-              )}
-              {section === 'Service' && (
-                <li>
-                  <a href={`/console/explorer?region=${region}`}>
-                    <Glyph name="explorer" />
-                    Explorer
-                  </a>
-                </li>
               )}
             </ul>
           </div>
