@@ -44,6 +44,7 @@ export type AuditValues = Record<string, unknown>;
   kept: ['actorId', 'objectId', 'personId', 'origin', 'valuesBefore', 'valuesAfter'],
 })
 @Index({ properties: ['at', 'id'] })
+@Index({ name: 'audit_entry_changes', properties: ['at', 'id'], where: `action <> 'person.read'` })
 @Index({ properties: ['actorId', 'at'] })
 @Index({ properties: ['objectId', 'at'] })
 @Index({ properties: ['builderId', 'at'] })

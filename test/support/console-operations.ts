@@ -23,7 +23,7 @@ export const consoleOperations = (schema: GraphQLSchema) =>
 /** Operations by their lowest role. The list repeats the source, so that a test detects a change of permissions. */
 const VIEWER = [
   ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
-  ...['changes', 'usageByDay', 'requestLog', 'webhookEndpoints', 'webhookEndpoint'],
+  ...['changes', 'usageByDay', 'requestLog', 'webhookEndpoints', 'webhookEndpoint', 'eventTypes'],
   // Figures.
   ...[
     'hoursByWeek',

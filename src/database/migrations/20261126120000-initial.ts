@@ -216,6 +216,7 @@ create table audit_entry (
   values_after jsonb
 );
 ${toIndexSql('audit_entry', 'actor_id, at', 'at, id', 'builder_id, at', 'object_id, at', 'person_id')}
+create index audit_entry_changes on audit_entry (at, id) where action <> 'person.read';
 
 -- The audit log is append-only, except for two functions that run as the owner of its table.
 -- The setting alone is not enough: any role can set it, but only the functions below run as the owner for a role that is not.

@@ -248,12 +248,60 @@ describe.skipIf(!executablePath)('administrators', () => {
     const entries = table(page, 'Audit log').getByRole('button');
     await entries.filter({ hasText: 'was removed from' }).waitFor({ state: 'detached' });
     await entries.filter({ hasText: 'was added to' }).first().click();
-    await dialog.getByText('membership.created').waitFor();
-    const role = table(page, 'Changed properties').getByRole('row').filter({ hasText: 'role' });
-    expect((await role.innerText()).split(/\s+/)).toEqual(['role', '–', 'FOREMAN']);
-    await dialog.getByText('Taylor Quinn').waitFor();
+    const changed = table(page, 'Changed properties');
+    const role = changed.getByRole('row').filter({ hasText: 'Role' });
+    expect((await role.innerText()).split(/\s+/)).toEqual(['Role', '–', 'FOREMAN']);
+    // Names in place of ids, which lead to their pages.
+    await changed
+      .getByRole('row', { name: /^User id/ })
+      .getByRole('link', { name: 'Lee Park' })
+      .waitFor();
+    await changed
+      .getByRole('row', { name: /^Builder id/ })
+      .getByRole('link', { name: builder })
+      .waitFor();
+    await dialog.getByRole('link', { name: 'Taylor Quinn' }).waitFor();
     await page.keyboard.press('Escape');
     await page.waitForURL((url) => !url.searchParams.has('entry'));
+    await page.context().close();
+  });
+
+  it('see who changed the scopes of a client, and apart from that who read whose data', async () => {
+    const page = await staffConsole.signIn('ADMIN', '/console/integrations');
+    await page.getByRole('link', { name: 'SnapSite Photos' }).click();
+    await table(page, 'Clients').getByRole('button', { name: 'SnapSite sync' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('checkbox', { name: /read:photos/ }).uncheck();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    const changes = () => select(`select 1 from audit_entry where action = 'client.updated'`);
+    await expect.poll(async () => (await changes()).length).toBe(1);
+    await dialog.getByRole('link', { name: 'Who changed it' }).click();
+    const log = table(page, 'Audit log');
+    await log
+      .getByRole('row', { name: /SnapSite sync.*Taylor Quinn/ })
+      .first()
+      .waitFor();
+    await log
+      .getByRole('button', { name: /scopes or grants of a client changed/ })
+      .first()
+      .click();
+    const scopes = table(page, 'Changed properties').getByRole('row', { name: /^Scopes/ });
+    await scopes.getByRole('cell', { name: 'read:photos' }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.goto(`${staffConsole.baseUrl}/console/people`);
+    await table(page, 'People').waitFor();
+    await page.goto(`${staffConsole.baseUrl}/console/audit`);
+    await log.waitFor();
+    expect(await log.getByText('read personal data').count()).toBe(0);
+    await page.getByRole('link', { name: 'Reads of personal data' }).click();
+    const group = log.getByRole('link', { name: /^\d+ records$/ }).first();
+    const count = Number.parseInt(await group.innerText(), 10);
+    await group.click();
+    await page.getByRole('button', { name: 'All entries' }).waitFor();
+    await expect.poll(() => log.locator('tbody tr').count()).toBe(Math.min(count, 50));
+    await log.getByRole('link', { name: 'Morgan Reid' }).waitFor();
     await page.context().close();
   });
 

@@ -154,3 +154,47 @@ describe('each change in the console', () => {
     for (const secret of secrets) expect(log).not.toContain(secret);
   });
 });
+
+describe('the audit log', () => {
+  const query = `query($reads: Boolean, $since: Timestamp, $until: Timestamp, $after: String, $limit: Int) {
+    audit(reads: $reads, since: $since, until: $until, after: $after, limit: $limit) {
+      data { action actorId records names } meta { nextCursor } } }`;
+  const read = async (variables: Record<string, unknown>) => (await admin.query(query, variables)).data.audit;
+
+  it('lists changes, and the reads of one response as one entry, which a cursor passes over (CON-5)', async () => {
+    const [kim, lee] = await Promise.all(
+      ['user_kim', 'user_lee'].map(async (id) =>
+        signInToConsole(service.app, await addStaff(service, 'ADMIN', { id })),
+      ),
+    );
+    const readPeople = async (person: ConsoleBrowser, limit: number) => {
+      const { data } = await person.query(`{ people(limit: ${limit}) { data { name } } }`);
+      expect(data.people.data).toHaveLength(limit);
+    };
+    const advance = () => {
+      service.clock.advance(3_600_000);
+      return new Date(service.clock.now()).toISOString();
+    };
+    const since = advance();
+    await readPeople(kim!, 3);
+    advance();
+    await readPeople(kim!, 2);
+    await readPeople(lee!, 4);
+    const period = { since, until: advance() };
+    const groups: unknown[][] = [];
+    let after: string | null = null;
+    do {
+      const page = await read({ ...period, reads: true, limit: 1, after });
+      for (const { actorId, records, names } of page.data) groups.push([names[actorId], actorId, records]);
+      after = page.meta.nextCursor;
+    } while (after);
+    expect(groups).toEqual([
+      ['Kim ADMIN', 'user_lee', 4],
+      ['Kim ADMIN', 'user_kim', 2],
+      ['Kim ADMIN', 'user_kim', 3],
+    ]);
+    const changes = await read({ reads: false, limit: 200 });
+    expect(changes.data.length).toBeGreaterThan(MUTATIONS.length);
+    expect(changes.data.map(({ action }: { action: string }) => action)).not.toContain('person.read');
+  });
+});

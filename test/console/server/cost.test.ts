@@ -91,7 +91,7 @@ describe('the cost of a query of the console', () => {
 
 const INTEGRATORS = `query($limit: Int) { integrators(name: "Vendor ", limit: $limit) { data {
   activeClients activeConnections
-  webhookEndpoints { failures failingSince suspendedUntil replaying client { name } integrator { name } deliveries(limit: 3) { data { id } } }
+  webhookEndpoints { failures failingSince suspendedUntil replayRemaining client { name } integrator { name } deliveries(limit: 3) { data { id } } }
 } } }`;
 const CLIENTS = 'query($limit: Int) { clients(limit: $limit) { data { id secrets { id } integrator { name } } } }';
 const CONNECTIONS =

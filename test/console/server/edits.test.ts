@@ -232,7 +232,7 @@ describe('webhook endpoints', () => {
       ),
     ).toBe('webhook_endpoint.updated');
     const shown = (
-      await kim.query(`{ webhookEndpoint(endpointId: "${id}") { status updatedAt failures replaying
+      await kim.query(`{ webhookEndpoint(endpointId: "${id}") { status updatedAt failures replayRemaining
       integrator { name } client { id } deliveries { data { id } } } }`)
     ).data.webhookEndpoint;
     expect(shown).toMatchObject({ status: 'PAUSED', failures: 0, client: { id: clientId }, deliveries: { data: [] } });

@@ -137,7 +137,7 @@ describe('personal data that staff read', () => {
     const alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex' }));
     const own = async () => (await reads()).filter(({ actorId }) => actorId === 'user_alex');
     const { data, errors } = await alex.query(
-      '{ audit(limit: 200, action: "person") { data { actorId actorName personId } } }',
+      '{ audit(limit: 200, action: "person") { data { actorId names personId } } }',
     );
     expect(errors).toBeUndefined();
     const named = data.audit.data.flatMap((entry: { actorId: string; personId: string | null }) => [
@@ -149,7 +149,7 @@ describe('personal data that staff read', () => {
     const entries = await own();
     expect(new Set(entries.map(({ personId }) => personId))).toEqual(people);
     expect(entries[0]!.valuesAfter).toEqual({ categories: ['AuditEntry'] });
-    await alex.query('{ audit(limit: 200, action: "person", actorId: "user_kim") { data { actorName } } }');
+    await alex.query('{ audit(limit: 200, action: "person", actorId: "user_kim") { data { names } } }');
     expect(await own()).toHaveLength(entries.length);
   });
 

@@ -93,5 +93,12 @@ describe('the failed requests of an integrator', () => {
     ]);
     expect(await read(`integratorId: "${integratorId}", code: "BAD_USER_INPUT", limit: 1`)).toHaveLength(1);
     expect(await read('integratorId: "intg_other"')).toEqual([]);
+    const today = new Date(service.clock.now()).toISOString().slice(0, 10);
+    const ofDay = (day: string) => read(`integratorId: "${integratorId}", day: "${day}"`);
+    expect((await ofDay(today)).map(({ requestId }: { requestId: string }) => requestId).sort()).toEqual([
+      'r-1',
+      'r-2',
+    ]);
+    expect(await ofDay('2020-01-01')).toEqual([]);
   });
 });

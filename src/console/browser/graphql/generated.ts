@@ -394,9 +394,9 @@ export type ClientPartFragment = { id: string, name: string, type: ClientType, g
 
 export type ConnectionPartFragment = { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } };
 
-export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } };
+export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } };
 
-export type LoggedRequestPartFragment = { requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null };
+export type LoggedRequestPartFragment = { requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null };
 
 export type IntegratorsQueryVariables = Exact<{
   name?: string | null | undefined;
@@ -408,7 +408,7 @@ export type IntegratorsQueryVariables = Exact<{
 }>;
 
 
-export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, rejections: number, failures: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, rejections: number, failures: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
@@ -423,7 +423,12 @@ export type OneIntegratorQueryVariables = Exact<{
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, method: string, path: string, graphqlOperation: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+
+export type EventTypesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EventTypesQuery = { eventTypes: Array<{ type: string, scope: string }> };
 
 export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -437,7 +442,7 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, deliveries: { data: Array<{ id: string, eventId: string, type: string, builderId: string, status: WebhookDeliveryStatus, attempts: number, createdAt: string, lastAttemptAt: string | null, nextAttemptAt: string | null, responseStatus: number | null, responseBody: string | null, error: string | null }>, meta: { nextCursor: string | null } }, integrator: { name: string }, client: { id: string, name: string } } };
+export type DeliveriesQuery = { webhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, deliveries: { data: Array<{ id: string, eventId: string, type: string, builderId: string, status: WebhookDeliveryStatus, attempts: number, createdAt: string, lastAttemptAt: string | null, nextAttemptAt: string | null, responseStatus: number | null, responseBody: string | null, error: string | null }>, meta: { nextCursor: string | null } }, integrator: { name: string }, client: { id: string, name: string } } };
 
 export type CreateIntegratorMutationVariables = Exact<{
   name: string;
@@ -544,7 +549,7 @@ export type UpdateWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } | null };
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } | null };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -599,7 +604,10 @@ export type OnePersonQueryVariables = Exact<{
 export type OnePersonQuery = { person: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type AuditQueryVariables = Exact<{
+  reads?: boolean | null | undefined;
   action?: string | null | undefined;
+  objectId?: string | null | undefined;
+  actorId?: string | null | undefined;
   actorType?: AuditActorType | null | undefined;
   builderId?: string | null | undefined;
   since?: string | null | undefined;
@@ -608,7 +616,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { audit: { data: Array<{ id: string, at: string, actorType: AuditActorType, actorId: string | null, actorName: string | null, action: string, description: string, objectType: string, objectId: string, builderId: string | null, origin: Record<string, unknown>, before: Record<string, unknown> | null, after: Record<string, unknown> | null }>, meta: { nextCursor: string | null } }, auditActions: Array<{ action: string, description: string }> };
+export type AuditQuery = { audit: { data: Array<{ id: string, at: string, actorType: AuditActorType, actorId: string | null, action: string, description: string, objectType: string, objectId: string, builderId: string | null, integratorId: string | null, names: Record<string, unknown>, records: number, origin: Record<string, unknown>, before: Record<string, unknown> | null, after: Record<string, unknown> | null }>, meta: { nextCursor: string | null } }, auditActions: Array<{ action: string, description: string }> };
 
 export type CreateUserMutationVariables = Exact<{
   email: string;
@@ -1580,9 +1588,11 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
 fragment LoggedRequestPart on LoggedRequest {
   requestId
   at
+  integratorId
   integrator {
     name
   }
+  builderId
   client {
     id
     name
@@ -1590,6 +1600,7 @@ fragment LoggedRequestPart on LoggedRequest {
   method
   path
   graphqlOperation
+  tool
   status
   code
   message
@@ -1660,7 +1671,7 @@ fragment EndpointPart on WebhookEndpoint {
   failures
   failingSince
   suspendedUntil
-  replaying
+  replayRemaining
   createdAt
   updatedAt
   integratorId
@@ -1704,9 +1715,11 @@ fragment ConnectionPart on Connection {
 fragment LoggedRequestPart on LoggedRequest {
   requestId
   at
+  integratorId
   integrator {
     name
   }
+  builderId
   client {
     id
     name
@@ -1714,6 +1727,7 @@ fragment LoggedRequestPart on LoggedRequest {
   method
   path
   graphqlOperation
+  tool
   status
   code
   message
@@ -1722,6 +1736,12 @@ fragment LoggedRequestPart on LoggedRequest {
     message
   }
 }` as unknown as TypedDocumentNode<OneIntegratorQuery, OneIntegratorQueryVariables>;
+export const EventTypesDocument = `query EventTypes {
+  eventTypes {
+    type
+    scope
+  }
+}` as unknown as TypedDocumentNode<EventTypesQuery, EventTypesQueryVariables>;
 export const ScopesDocument = `query Scopes {
   scopes {
     scope
@@ -1763,7 +1783,7 @@ fragment EndpointPart on WebhookEndpoint {
   failures
   failingSince
   suspendedUntil
-  replaying
+  replayRemaining
   createdAt
   updatedAt
   integratorId
@@ -2010,7 +2030,7 @@ fragment EndpointPart on WebhookEndpoint {
   failures
   failingSince
   suspendedUntil
-  replaying
+  replayRemaining
   createdAt
   updatedAt
   integratorId
@@ -2111,9 +2131,12 @@ fragment PersonPart on User {
     }
   }
 }` as unknown as TypedDocumentNode<OnePersonQuery, OnePersonQueryVariables>;
-export const AuditDocument = `query Audit($action: String, $actorType: AuditActorType, $builderId: BuilderId, $since: Timestamp, $until: Timestamp, $after: String) {
+export const AuditDocument = `query Audit($reads: Boolean, $action: String, $objectId: String, $actorId: String, $actorType: AuditActorType, $builderId: BuilderId, $since: Timestamp, $until: Timestamp, $after: String) {
   audit(
+    reads: $reads
     action: $action
+    objectId: $objectId
+    actorId: $actorId
     actorType: $actorType
     builderId: $builderId
     since: $since
@@ -2125,12 +2148,14 @@ export const AuditDocument = `query Audit($action: String, $actorType: AuditActo
       at
       actorType
       actorId
-      actorName
       action
       description
       objectType
       objectId
       builderId
+      integratorId
+      names
+      records
       origin
       before
       after

@@ -116,6 +116,13 @@ export function formatEnum(value: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Formats the name of a property or type as words: `redirectUris` as `Redirect URIs`. */
+export const formatName = (name: string): string =>
+  formatEnum(name.replaceAll(/(?<=[a-z])(?=[A-Z])|\./g, '_')).replace(
+    /\b(ur[il])(s?)\b/i,
+    (_, word, plural) => word.toUpperCase() + plural,
+  );
+
 /** Formats a time zone such as `Australia/Sydney` as `Sydney time`. */
 export const formatTimeZone = (timeZone: string): string =>
   timeZone === 'UTC' ? 'UTC' : `${timeZone.split('/').at(-1)!.replaceAll('_', ' ')} time`;

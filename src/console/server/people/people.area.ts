@@ -1,5 +1,3 @@
-import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
-import { User } from '../../../../entities/user.entity.ts';
 import { findSelection } from '../../../../schema/selection.ts';
 import { findMembershipsOf } from '../../../domain/access/batched-access.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
@@ -12,6 +10,7 @@ import {
 } from '../../../domain/access/password-links.ts';
 import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audit-actions.ts';
+import { findIds, findRecordNames, isPersonId } from '../../../domain/audit/find-record-names.ts';
 import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
 import { inTransaction } from '../../../domain/change-context.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
@@ -47,20 +46,16 @@ async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLi
 async function listAudit(context: ConsoleContext, filter: AuditFilter, { limit, cursor }: PageArgs) {
   const found = await listAuditEntries(context.database, filter, { limit, cursor: cursor ?? null });
   if (!found) throw invalidField('after', 'must be the nextCursor of a page');
-  const actorIds = new Set(found.entries.map(({ actorId }) => actorId).filter((id) => id !== null));
-  const em = context.database.fork();
-  const where = { id: { $in: [...actorIds] } };
-  const users = await em.find(User, where, { fields: ['id', 'name'] });
-  const clients = await em.find(OAuthClient, where, { fields: ['id', 'name'] });
-  const names = new Map([...users, ...clients].map(({ id, name }) => [id, name]));
+  const names = await findRecordNames(context.database, findIds(found.entries));
   // Entries contain data of the users who acted and of the people concerned. Reads of one's own data are not recorded.
-  const personIds = [...users.map(({ id }) => id), ...found.entries.map(({ personId }) => personId)];
-  for (const id of personIds) {
+  const people = [...[...names.keys()].filter(isPersonId), ...found.entries.map(({ personId }) => personId)];
+  for (const id of people) {
     if (id !== null && id !== context.staff.id) context.personalReads.add(id, 'AuditEntry', null);
   }
   const entries = found.entries.map((entry) => ({
     ...entry,
-    actorName: entry.actorId === null ? null : (names.get(entry.actorId) ?? null),
+    records: found.readCounts.get(entry.id) ?? 1,
+    names: Object.fromEntries(findIds(entry).map((id) => [id, names.get(id)])),
     description: AUDIT_ACTIONS[entry.action as AuditAction] ?? entry.action,
     before: entry.valuesBefore,
     after: entry.valuesAfter,

@@ -54,8 +54,6 @@ export const peopleTypes = /* GraphQL */ `
     actorType: AuditActorType!
     "Id of a user or client, or the name of an account or job."
     actorId: String
-    "Name of the user or client that acted; null where there is none any more."
-    actorName: String
     "Such as 'client.created'."
     action: String!
     "The action in words."
@@ -65,6 +63,10 @@ export const peopleTypes = /* GraphQL */ `
     builderId: String
     integratorId: String
     personId: String
+    "Present names of the records that the entry refers to, by id."
+    names: JsonObject!
+    "Reads of personal data of one response that the entry stands for; 1 for others."
+    records: Int!
     "Address and request of a browser, or host and command."
     origin: JsonObject!
     "Changed properties before; null for a created object."
@@ -92,6 +94,8 @@ export const peopleTypes = /* GraphQL */ `
       objectId: String
       builderId: BuilderId
       personId: String
+      "Reads of personal data, those of one response as one entry, or only changes. Both, each by itself, where it is absent."
+      reads: Boolean
       "Inclusive."
       since: Timestamp
       "Exclusive."

@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from '../../../../entities/webhook-delivery.entity.ts';
 import type { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
 import { isStaffActionAllowed } from '../../../domain/access/staff-roles.ts';
+import { eventTypes } from '../../../domain/events/event-types.ts';
 import { listDeliveriesOf } from '../../../domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
@@ -37,6 +38,14 @@ export const webhookArea: ConsoleArea = {
     webhookEndpoint: {
       action: 'access.read',
       resolve: (_, { endpointId }, context) => getEndpoint(context, { endpointId }),
+    },
+    eventTypes: {
+      action: 'access.read',
+      maxRecords: eventTypes.size,
+      resolve: () =>
+        [...eventTypes]
+          .map(([type, scope]) => ({ type, scope }))
+          .sort((one, other) => one.type.localeCompare(other.type)),
     },
   },
   mutations: {
@@ -77,7 +86,10 @@ export const webhookArea: ConsoleArea = {
       failures: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.failures,
       failingSince: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.failingSince,
       suspendedUntil: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.suspendedUntil,
-      replaying: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.replayUntil !== null,
+      replayRemaining: async ({ id }: WebhookEndpoint, _, context) => {
+        const { number, replayUntil } = (await loadProgress(context, id))!;
+        return replayUntil === null ? null : Number(replayUntil) - Number(number);
+      },
       deliveries: ({ id }: WebhookEndpoint, { limit, ...query }, context) => {
         const window = { ...query, limit: toLimit(limit) };
         return loadBatched(context, `deliveries ${JSON.stringify(window)}`, id, (database, ids) =>

@@ -11,9 +11,15 @@ export const webhookTypes = /* GraphQL */ `
     failingSince: Timestamp
     "Nothing is attempted before this instant."
     suspendedUntil: Timestamp
-    "Whether a replay is running."
-    replaying: Boolean!
+    "Events of the log that a running replay has still to read; null where none is running."
+    replayRemaining: Int
     deliveries(status: WebhookDeliveryStatus, after: String, limit: Int = 25): WebhookDeliveryPage!
+  }
+
+  "A type of events, and the scope that receiving them needs."
+  type EventTypeDescription {
+    type: String!
+    scope: String!
   }
 
   "Where a replay begins."
@@ -26,6 +32,7 @@ export const webhookTypes = /* GraphQL */ `
     "Webhook endpoints of all integrators or of one, in the order of creation. With 'builderId' those that receive its events."
     webhookEndpoints(integratorId: ID, builderId: BuilderId, status: WebhookEndpointStatus, failing: Boolean, after: String, limit: Int = 50): WebhookEndpointPage!
     webhookEndpoint(endpointId: WebhookEndpointId!): WebhookEndpoint!
+    eventTypes: [EventTypeDescription!]!
   }
 
   extend type Mutation {

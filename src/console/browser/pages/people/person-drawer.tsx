@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Identifier } from '../../components/copy.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { SelectField, TextField } from '../../components/fields.tsx';
@@ -49,7 +50,7 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
       <Facts
         facts={[
           ['E-mail', person.email],
-          ['Id', <code key="id">{person.id}</code>],
+          ['Id', <Identifier key="id" id={person.id} />],
           ['Staff role', person.staffRole && formatEnum(person.staffRole)],
           ['Registered', <Instant key="at" at={person.createdAt} />],
           ['Disabled', person.disabledAt && <Instant key="off" at={person.disabledAt} />],
