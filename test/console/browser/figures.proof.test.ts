@@ -80,6 +80,17 @@ describe.skipIf(!executablePath)('figures', () => {
     expect(toNumber(await stats.innerText())).toBe(await countListed());
   });
 
+  it('of requests lead to those of the day that failed', async () => {
+    await open('integrations');
+    await page.locator('.plot a').last().click();
+    await page.waitForURL(/day=2026-03-11/);
+    const title = page.getByRole('heading', { name: /^Failed requests of 11 Mar/ });
+    await title.getByText(/^\d+ rejections, equal ones in one row$/).waitFor();
+    const times = table('Failed requests').locator('td[data-label="Times"]');
+    const total = (await times.allInnerTexts()).map(toNumber).reduce((sum, each) => sum + each, 0);
+    expect(toNumber(/\d+ rejections/.exec(await title.innerText())![0])).toBe(total);
+  });
+
   it('have one colour for a meaning, in badges and charts', async () => {
     await open('integrations');
     await page.getByRole('heading', { name: 'Requests by day' }).waitFor();

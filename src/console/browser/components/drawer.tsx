@@ -1,4 +1,13 @@
-import { type ComponentProps, type DialogHTMLAttributes, type ReactNode, useEffect, useId, useRef } from 'react';
+import {
+  type ComponentProps,
+  createContext,
+  type DialogHTMLAttributes,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { ActionForm } from './action-form.tsx';
 import { Button, IconButton } from './button.tsx';
 
@@ -22,8 +31,16 @@ export function Modal({ onClose, ...attributes }: ModalProps) {
     event.preventDefault();
     onClose();
   };
-  return <dialog ref={dialog} onCancel={onCancel} {...attributes} />;
+  // Browsers close a dialog at the second Escape in a row, without asking the page.
+  const reopen = () => {
+    dialog.current?.showModal();
+    onClose();
+  };
+  return <dialog ref={dialog} onCancel={onCancel} onClose={reopen} {...attributes} />;
 }
+
+/** Sets whether the drawer shows a secret that was not copied, and which it could not show again. */
+export const UncopiedSecret = createContext<(isUncopied: boolean) => void>(() => {});
 
 interface DrawerProps {
   title: ReactNode;
@@ -33,21 +50,35 @@ interface DrawerProps {
   children: ReactNode;
 }
 
-/** A modal dialog with a title, which a click beside it closes too. */
+/** A modal dialog with a title, which a click beside it closes too. One with a secret that was not copied asks first. */
 export function Drawer({ title, onClose, kind = 'drawer', children }: DrawerProps) {
   const heading = useId();
+  const [hasSecret, setHasSecret] = useState(false);
+  const [isClosing, setIsClosing] = useState(false);
+  const close = () => (hasSecret ? setIsClosing(true) : onClose());
   return (
     <Modal
       className={kind}
       aria-labelledby={heading}
-      onClose={onClose}
-      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+      onClose={close}
+      onClick={({ target, currentTarget }) => target === currentTarget && close()}
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        <IconButton glyph="close" label="Close" onClick={onClose} />
+        <IconButton glyph="close" label="Close" onClick={close} />
+        {hasSecret && isClosing && (
+          <p className="notice warn actions" role="alert">
+            What was not copied cannot be shown again.
+            <Button onClick={() => setIsClosing(false)}>Keep it open</Button>
+            <Button className="danger" onClick={onClose}>
+              Close without a copy
+            </Button>
+          </p>
+        )}
       </header>
-      <div className="content">{children}</div>
+      <div className="content">
+        <UncopiedSecret value={setHasSecret}>{children}</UncopiedSecret>
+      </div>
     </Modal>
   );
 }

@@ -1,4 +1,4 @@
-import type { InputHTMLAttributes } from 'react';
+import { type InputHTMLAttributes, useState } from 'react';
 import { formatStatus } from './status-badge.tsx';
 
 /** Values, or pairs of a value and its label. */
@@ -22,13 +22,31 @@ export const TextField = ({ label, onChange, required = true, ...input }: InputP
   </label>
 );
 
-/** A field of several lines. */
-export const TextAreaField = ({ label, onChange, ...textarea }: FieldProps) => (
-  <label className="field">
-    {label}
-    <textarea {...textarea} onChange={({ target }) => onChange(target.value)} />
-  </label>
-);
+const toLines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== '');
+
+interface LinesProps {
+  label: string;
+  value: string[];
+  onChange: (values: string[]) => void;
+  disabled?: boolean;
+}
+
+/** A field with one value a line. */
+export function LinesField({ label, value, onChange, disabled }: LinesProps) {
+  const [text, setText] = useState('');
+  const change = (next: string) => {
+    setText(next);
+    onChange(toLines(next));
+  };
+  // What is typed has empty lines too.
+  const shown = toLines(text).join() === value.join() ? text : value.join('\n');
+  return (
+    <label className="field">
+      {label}
+      <textarea value={shown} disabled={disabled} onChange={({ target }) => change(target.value)} />
+    </label>
+  );
+}
 
 /** A choice of one value. */
 export const SelectField = <Value extends string>({

@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useContext, useEffect } from 'react';
 import { useScope } from '../shared/scope.tsx';
-import { Button } from './button.tsx';
+import { CopyButton } from './copy.tsx';
+import { UncopiedSecret } from './drawer.tsx';
 
 /** A message about who may do an action, where the own role may not: `Only operators and administrators can end a visit.` */
 export function Restricted({ action, to }: { action: string; to: string }) {
@@ -22,10 +23,13 @@ export const EditConflict = ({ present }: { present?: string }) => (
   </p>
 );
 
-/** Shows a secret once, with a button that copies it. */
+/** Shows a secret once, with a button that copies it, without which its dialog asks before it closes. */
 export function SecretBox({ label, secret }: { label: string; secret: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = () => navigator.clipboard.writeText(secret).then(() => setCopied(true));
+  const setUncopied = useContext(UncopiedSecret);
+  useEffect(() => {
+    setUncopied(true);
+    return () => setUncopied(false);
+  }, [setUncopied]);
   return (
     <section className="notice good stack" aria-live="polite">
       <p>
@@ -33,7 +37,7 @@ export function SecretBox({ label, secret }: { label: string; secret: string }) 
       </p>
       <div className="secret">
         <code>{secret}</code>
-        <Button onClick={copy}>{copied ? 'Copied' : 'Copy'}</Button>
+        <CopyButton key={secret} text={secret} label="Copy" onCopied={() => setUncopied(false)} />
       </div>
     </section>
   );

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Identifier } from '../../components/copy.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { EditConflict, Restricted, SecretBox } from '../../components/notices.tsx';
@@ -18,7 +19,8 @@ import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { formatEnum } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { useForm } from '../../shared/use-form.ts';
-import { ClientFields, type ClientValues, toClientUpdate, toClientValues } from './client-fields.tsx';
+import { ChangesLink } from './changes-link.tsx';
+import { ClientFields, type ClientValues } from './client-fields.tsx';
 
 interface Props {
   client: ClientPartFragment;
@@ -28,7 +30,7 @@ interface Props {
 }
 
 /** An OAuth client: its properties, secrets and state. */
-export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
+export default function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
   const version = useVersion(read, onChanged);
   const { edit, running, error } = useEdit(version);
@@ -36,10 +38,9 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const [secret, setSecret] = useState<string | null>(null);
   const client = version.record;
   const { id } = client;
-  const stored = toClientValues(client);
-  const form = useForm(stored);
+  const form = useForm<ClientValues>(client);
   const save = async () => {
-    const variables = { id, ...toClientUpdate(form.edits) };
+    const variables = { id, ...form.edits, pilotAgreement: form.edits.pilotAgreement || undefined };
     if (await update.edit(UpdateClientDocument, variables, ({ updateClient }) => updateClient)) form.reset();
   };
   const rotate = async () => {
@@ -49,7 +50,7 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const disable = () => edit(DisableClientDocument, { id }, ({ disableClient }) => disableClient);
   const enable = () => edit(EnableClientDocument, { id }, ({ enableClient }) => enableClient);
   const present = (Object.keys(form.edits) as (keyof ClientValues)[])
-    .map((key) => String(stored[key]) || 'none')
+    .map((key) => String(client[key] ?? '') || 'none')
     .join('; ');
   return (
     <Drawer title={client.name} onClose={onClose}>
@@ -59,10 +60,11 @@ export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
       </div>
       <Facts
         facts={[
-          ['client_id', <code key="id">{id}</code>],
+          ['client_id', <Identifier key="id" id={id} />],
           ['Grants', client.grants.join(', ')],
           ['Registered', <Instant key="at" at={client.createdAt} />],
           ['Disabled', client.disabledAt && <Instant key="off" at={client.disabledAt} />],
+          ['Audit log', <ChangesLink key="log" objectId={id} />],
         ]}
       />
       {version.hasEditConflict && <EditConflict present={present} />}

@@ -1,13 +1,14 @@
 import { useState } from 'react';
+import { Identifier } from '../../components/copy.tsx';
 import { FormDialog } from '../../components/drawer.tsx';
 import { SelectField } from '../../components/fields.tsx';
 import { SecretBox } from '../../components/notices.tsx';
 import { type ClientType, CreateClientDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useForm } from '../../shared/use-form.ts';
-import { ClientFields, type ClientValues, toLines } from './client-fields.tsx';
+import { ClientFields, type ClientValues } from './client-fields.tsx';
 
-const NO_VALUES: ClientValues = { name: '', scopes: [], redirectUris: '', origins: '', pilotAgreement: '' };
+const NO_VALUES: ClientValues = { name: '', scopes: [], redirectUris: [], origins: [], pilotAgreement: null };
 
 const TYPES: readonly (readonly [ClientType, string])[] = [
   ['CONFIDENTIAL', 'Confidential: a server that keeps a secret'],
@@ -15,7 +16,7 @@ const TYPES: readonly (readonly [ClientType, string])[] = [
 ];
 
 /** Registers an OAuth client of an integrator, and shows its secret once. */
-export function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
+export default function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
   const action = useAction();
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
   const form = useForm(NO_VALUES);
@@ -25,18 +26,15 @@ export function ClientForm({ integratorId, onClose }: { integratorId: string; on
     const { data } = await action.run(CreateClientDocument, {
       integratorId,
       type,
-      name: values.name,
-      scopes: [...values.scopes],
-      redirectUris: toLines(values.redirectUris),
-      origins: type === 'PUBLIC' ? toLines(values.origins) : [],
-      pilotAgreement: values.pilotAgreement || undefined,
+      ...values,
+      origins: type === 'PUBLIC' ? values.origins : [],
     });
     if (data) setCreated(data.createClient);
   };
   const result = created && (
     <>
       <p>
-        The client is registered. Its <code>client_id</code> is <code>{created.client.id}</code>.
+        The client is registered. Its <code>client_id</code> is <Identifier id={created.client.id} />
       </p>
       {created.secret && <SecretBox label="Secret." secret={created.secret} />}
     </>

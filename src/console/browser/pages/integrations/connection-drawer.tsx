@@ -16,14 +16,15 @@ import {
 } from '../../graphql/generated.ts';
 import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { ScopeChoice } from './scope-choice.tsx';
+import { ChangesLink } from './changes-link.tsx';
+import { ScopeChoice } from './choices.tsx';
 
 interface Props {
   integratorId: string;
   /** Null for a new connection. */
   connection: ConnectionPartFragment | null;
   /** Builders that are connected already. */
-  connected?: readonly string[];
+  connected: readonly string[];
   clients: readonly { scopes: readonly string[] }[];
   onClose: () => void;
   /** Reads the connection again. */
@@ -31,11 +32,11 @@ interface Props {
 }
 
 /** What a builder allows an integrator. */
-export function ConnectionDrawer({ integratorId, connection, connected = [], clients, onClose, onChanged }: Props) {
+export default function ConnectionDrawer({ integratorId, connection, connected, clients, onClose, onChanged }: Props) {
   const { can } = useScope();
   const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const builderId = connection?.builderId ?? chosen?.id ?? '';
-  const [edited, setEdited] = useState<readonly string[]>();
+  const [edited, setEdited] = useState<string[]>();
   const clientScopes = [...new Set(clients.flatMap((client) => client.scopes))];
   const scopes = edited ?? connection?.scopes ?? clientScopes;
   const version = useVersion(connection ?? { updatedAt: '' }, onChanged);
@@ -66,6 +67,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
             facts={[
               ['Connected', <Instant key="since" at={connection.createdAt} />],
               ['Changed', <Instant key="changed" at={connection.updatedAt} />],
+              ['Audit log', <ChangesLink key="log" objectId={`${integratorId}/${builderId}`} />],
             ]}
           />
         </>

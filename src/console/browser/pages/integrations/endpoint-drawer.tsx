@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Identifier } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
@@ -24,7 +25,8 @@ import { useFilters } from '../../shared/filters.ts';
 import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { useForm } from '../../shared/use-form.ts';
-import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
+import { ChangesLink } from './changes-link.tsx';
+import { EndpointFields, type EndpointValues } from './endpoint-fields.tsx';
 import { ReplayForm } from './replay-form.tsx';
 
 type Endpoint = DeliveriesQuery['webhookEndpoint'];
@@ -36,7 +38,7 @@ const REASONS = {
 } as const;
 
 /** A webhook endpoint with its deliveries, whose filter and page are the parameters `delivery` and `before`. */
-export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
+export default function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
   const filters = useFilters();
   const status = filters.get('delivery') as WebhookDeliveryStatus | undefined;
   const after = filters.get('before') ?? null;
@@ -47,7 +49,7 @@ export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; on
         {({ webhookEndpoint }) => (
           <>
             <EndpointState endpoint={webhookEndpoint} readAgain={request.retry} onDeleted={onClose} />
-            <ReplayForm endpoint={webhookEndpoint} onStarted={request.retry} />
+            <ReplayForm endpoint={webhookEndpoint} readAgain={request.retry} />
             <Deliveries endpoint={webhookEndpoint} />
           </>
         )}
@@ -96,10 +98,10 @@ function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
       <div className="actions">
         <StatusBadge status={endpoint.status} />
         {endpoint.failures > 0 && <span className="badge bad">{endpoint.failures} failed attempts</span>}
-        {endpoint.replaying && <span className="badge brand">Replay is running</span>}
       </div>
       <Facts
         facts={[
+          ['Id', <Identifier key="id" id={endpointId} />],
           ['Integrator', endpoint.integrator.name],
           ['Client', endpoint.client.name],
           ['Events', endpoint.types?.join(', ') ?? 'All types that the client may read'],
@@ -110,6 +112,7 @@ function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
           ['Disabled', endpoint.disabledReason && REASONS[endpoint.disabledReason]],
           ['Failing since', endpoint.failingSince && <Instant key="since" at={endpoint.failingSince} />],
           ['Next attempt', endpoint.suspendedUntil && <Instant key="next" at={endpoint.suspendedUntil} />],
+          ['Audit log', <ChangesLink key="log" objectId={endpointId} />],
         ]}
       />
       {version.hasEditConflict && <EditConflict />}
@@ -153,10 +156,9 @@ const describeResult = ({ responseStatus, error }: { responseStatus?: number | n
 /** Changes the address, types of events and builders of an endpoint. */
 function EndpointDetails({ version }: { version: Version<Endpoint> }) {
   const action = useEdit(version);
-  const { id, url, types, builderIds } = version.record;
-  const form = useForm<EndpointValues>({ url, types: types?.join('\n') ?? '', builderIds: builderIds ?? [] });
+  const form = useForm<EndpointValues>(version.record);
   const submit = async () => {
-    const variables = { endpointId: id, ...toEndpointVariables(form.edits) };
+    const variables = { endpointId: version.record.id, ...form.edits };
     const data = await action.edit(
       UpdateWebhookEndpointDocument,
       variables,

@@ -1,34 +1,29 @@
 import { BuilderName, BuilderPicker } from '../../components/builder-picker.tsx';
 import { Button } from '../../components/button.tsx';
-import { TextAreaField, TextField } from '../../components/fields.tsx';
+import { TextField } from '../../components/fields.tsx';
+import type { EndpointPartFragment } from '../../graphql/generated.ts';
 import type { Form } from '../../shared/use-form.ts';
-
-/** Values of the form of an endpoint. */
-export interface EndpointValues {
-  url: string;
-  /** Types of events, separated by spaces, commas or lines; none for all. */
-  types: string;
-  /** None for all that are connected. */
-  builderIds: readonly string[];
-}
-
-/** Returns edited values as variables of a mutation; what is absent is kept. */
-export function toEndpointVariables({ url, types, builderIds }: Partial<EndpointValues>) {
-  const chosen = types?.split(/[\s,]+/).filter((type) => type !== '');
-  return {
-    ...(url !== undefined && { url }),
-    ...(chosen && { types: chosen.length > 0 ? chosen : null }),
-    ...(builderIds && { builderIds: builderIds.length > 0 ? [...builderIds] : null }),
-  };
-}
+import { EventTypeChoice } from './choices.tsx';
 
 /** What can be changed of a webhook endpoint. */
+export type EndpointValues = Pick<EndpointPartFragment, 'url' | 'types' | 'builderIds'>;
+
+const orAll = (chosen: string[]) => (chosen.length > 0 ? chosen : null);
+
+/** Fields of what can be changed of a webhook endpoint. No chosen types or builders are all. */
 export function EndpointFields({ bind }: { bind: Form<EndpointValues>['bind'] }) {
-  const { value: builderIds, onChange } = bind('builderIds');
+  const types = bind('types');
+  const builders = bind('builderIds');
+  const builderIds = builders.value ?? [];
+  const setBuilders = (ids: string[]) => builders.onChange(orAll(ids));
   return (
     <>
       <TextField label="Address" type="url" maxLength={2000} {...bind('url')} />
-      <TextAreaField label="Types of events, such as timesheet.created; empty for all" {...bind('types')} />
+      <EventTypeChoice
+        legend="Types of events; none chosen for all"
+        value={types.value ?? []}
+        onChange={(chosen) => types.onChange(orAll(chosen))}
+      />
       <fieldset>
         <legend>Builders</legend>
         {builderIds.length === 0 && <p className="soft">All that are connected</p>}
@@ -36,7 +31,7 @@ export function EndpointFields({ bind }: { bind: Form<EndpointValues>['bind'] })
           {builderIds.map((id) => (
             <li key={id} className="actions">
               <BuilderName id={id} />
-              <Button onClick={() => onChange(builderIds.filter((other) => other !== id))}>Remove</Button>
+              <Button onClick={() => setBuilders(builderIds.filter((other) => other !== id))}>Remove</Button>
             </li>
           ))}
         </ul>
@@ -44,7 +39,7 @@ export function EndpointFields({ bind }: { bind: Form<EndpointValues>['bind'] })
           label="Only for a builder"
           value=""
           excluded={builderIds}
-          onChoose={({ id }) => onChange([...builderIds, id])}
+          onChoose={({ id }) => setBuilders([...builderIds, id])}
         />
       </fieldset>
     </>

@@ -5,7 +5,7 @@ import { SecretBox } from '../../components/notices.tsx';
 import { CreateWebhookEndpointDocument, type OneIntegratorQuery } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useForm } from '../../shared/use-form.ts';
-import { EndpointFields, type EndpointValues, toEndpointVariables } from './endpoint-fields.tsx';
+import { EndpointFields, type EndpointValues } from './endpoint-fields.tsx';
 
 interface Props {
   /** The integrator's clients that are not disabled. */
@@ -14,15 +14,14 @@ interface Props {
 }
 
 /** Registers a webhook endpoint, and shows its signing secret once. */
-export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
+export default function EndpointForm({ clients: { data, meta }, onClose }: Props) {
   const action = useAction();
   const able = data.filter(({ type }) => type === 'CONFIDENTIAL');
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
-  const { values, bind } = useForm<EndpointValues>({ url: 'https://', types: '', builderIds: [] });
+  const { values, bind } = useForm<EndpointValues>({ url: 'https://', types: null, builderIds: null });
   const [created, setCreated] = useState<{ secret?: string | null } | null>(null);
   const submit = async () => {
-    const variables = { clientId, url: values.url, ...toEndpointVariables(values) };
-    const result = await action.run(CreateWebhookEndpointDocument, variables);
+    const result = await action.run(CreateWebhookEndpointDocument, { clientId, ...values });
     if (result.data) setCreated(result.data.createWebhookEndpoint);
   };
   return (

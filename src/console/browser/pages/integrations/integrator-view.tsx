@@ -1,5 +1,7 @@
+import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import { Button } from '../../components/button.tsx';
+import { Identifier } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { BuilderFilter, SearchFilter } from '../../components/filters.tsx';
 import { Restricted } from '../../components/notices.tsx';
@@ -11,13 +13,15 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatDay, formatEnum, formatPlural, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { ClientDrawer } from './client-drawer.tsx';
-import { ClientForm } from './client-form.tsx';
-import { ConnectionDrawer } from './connection-drawer.tsx';
-import { EndpointDrawer } from './endpoint-drawer.tsx';
-import { EndpointForm } from './endpoint-form.tsx';
 import { RequestLogTable } from './request-log-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
+
+// Loaded when they are opened.
+const ClientDrawer = lazy(() => import('./client-drawer.tsx'));
+const ClientForm = lazy(() => import('./client-form.tsx'));
+const ConnectionDrawer = lazy(() => import('./connection-drawer.tsx'));
+const EndpointDrawer = lazy(() => import('./endpoint-drawer.tsx'));
+const EndpointForm = lazy(() => import('./endpoint-form.tsx'));
 
 /** Removes the parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
 const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
@@ -51,22 +55,17 @@ export function IntegratorView() {
     <Loaded request={request} lines={16}>
       {({ integrator, clients, connections, enabled, usageByDay, requestLog }) => {
         const client = clients.data.find(({ id }) => id === filters.get('client'));
-        const connection = connections.data.find(({ builderId }) => builderId === filters.get('connection'));
         const endpointId = filters.get('endpoint');
         const addedKind = filters.get('add');
-        const connectionProps = {
-          integratorId: integrator.id,
-          clients: enabled.data,
-          onClose: close,
-          onChanged: request.retry,
-        };
+        const isOpened = ({ builderId }: { builderId: string }) => builderId === filters.get('connection');
+        const connection = addedKind === 'connection' ? null : connections.data.find(isOpened);
         return (
           <>
             <PageHead
               title={integrator.name}
               description={
                 <>
-                  <code>{integrator.id}</code>, since {formatDay(integrator.createdAt, timeZone)}
+                  <Identifier id={integrator.id} /> since {formatDay(integrator.createdAt, timeZone)}
                 </>
               }
               parent={<Link to={address('/integrations')}>Integrations</Link>}
@@ -132,18 +131,22 @@ export function IntegratorView() {
             </Panel>
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RequestLogTable requests={requestLog} />
-            {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
-            {connection && <ConnectionDrawer connection={connection} {...connectionProps} />}
-            {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
-            {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
-            {addedKind === 'connection' && (
-              <ConnectionDrawer
-                connection={null}
-                connected={connections.data.map(({ builderId }) => builderId)}
-                {...connectionProps}
-              />
-            )}
-            {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
+            <Suspense>
+              {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
+              {connection !== undefined && (
+                <ConnectionDrawer
+                  integratorId={integrator.id}
+                  connection={connection}
+                  connected={connections.data.map(({ builderId }) => builderId)}
+                  clients={enabled.data}
+                  onClose={close}
+                  onChanged={request.retry}
+                />
+              )}
+              {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
+              {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
+              {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
+            </Suspense>
           </>
         );
       }}

@@ -1,10 +1,11 @@
-import { Fragment } from 'react';
+import { Link } from 'react-router';
 import { Button } from '../../components/button.tsx';
+import { Identifier } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchFilter } from '../../components/filters.tsx';
 import { Panel } from '../../components/page.tsx';
 import type { LoggedRequestPartFragment } from '../../graphql/generated.ts';
-import { useFilters } from '../../shared/filters.ts';
+import { useAddress, useFilters } from '../../shared/filters.ts';
 import { formatAge, formatCount, formatPlural, formatShortDay } from '../../shared/format.ts';
 import { useNow } from '../../shared/use-now.ts';
 
@@ -15,12 +16,15 @@ interface Group extends LoggedRequestPartFragment {
 const describe = ({ message, errors, code }: LoggedRequestPartFragment) =>
   errors?.map((error) => `${error.fieldName}: ${error.message}`).join('; ') ?? message ?? code;
 
+/** Returns the operation as usage names it. */
+const describeOperation = ({ method, path, graphqlOperation, tool }: LoggedRequestPartFragment) =>
+  tool ? `tool ${tool}` : graphqlOperation ? `graphql ${graphqlOperation}` : `${method} ${path}`;
+
 /** Returns one row for requests of a client that failed in the same way, with the latest of them. */
 function groupRequests(requests: readonly LoggedRequestPartFragment[]): Group[] {
   const groups = new Map<string, Group>();
   for (const request of requests) {
-    const { client, method, path, graphqlOperation, status } = request;
-    const key = JSON.stringify([client.id, method, path, graphqlOperation, status, describe(request)]);
+    const key = JSON.stringify([request.client.id, describeOperation(request), request.status, describe(request)]);
     const group = groups.get(key);
     if (group) group.times++;
     else groups.set(key, { ...request, times: 1 });
@@ -34,6 +38,7 @@ export function RequestLogTable({ requests }: { requests: readonly LoggedRequest
   const filters = useFilters();
   const day = filters.get('day');
   const count = `${formatPlural(requests.length, 'rejection')}, equal ones in one row`;
+  const address = useAddress();
   return (
     <Panel
       title={
@@ -55,21 +60,34 @@ export function RequestLogTable({ requests }: { requests: readonly LoggedRequest
         rows={groupRequests(requests)}
         rowKey={({ requestId, at }) => `${requestId} ${at}`}
         columns={[
-          { header: 'Reason', cell: (request) => <strong className="wrap">{describe(request)}</strong> },
           {
-            header: 'Client',
-            cell: ({ integrator, client }) => (
-              <span>
-                {client.name} <span className="soft">of {integrator.name}</span>
+            header: 'Reason',
+            cell: (request) => (
+              <span className="wrap">
+                <strong>{describe(request)}</strong>{' '}
+                {request.code === 'INSUFFICIENT_SCOPE' && request.builderId && (
+                  <Link
+                    to={address(`/integrations/${request.integratorId}`, {
+                      of: request.builderId,
+                      connection: request.builderId,
+                    })}
+                  >
+                    Scopes of the connection
+                  </Link>
+                )}
               </span>
             ),
           },
           {
-            header: 'Operation',
-            cell: ({ method, path, graphqlOperation }) => (
-              <Operation operation={graphqlOperation ? `graphql ${graphqlOperation}` : `${method} ${path}`} />
+            header: 'Client',
+            cell: ({ integratorId, integrator, client }) => (
+              <span>
+                <Link to={address(`/integrations/${integratorId}`, { client: client.id })}>{client.name}</Link>{' '}
+                <span className="soft">of {integrator.name}</span>
+              </span>
             ),
           },
+          { header: 'Operation', cell: (request) => <code className="wrap">{describeOperation(request)}</code> },
           { header: 'Status', cell: ({ status }) => status, number: true },
           { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
           {
@@ -81,22 +99,9 @@ export function RequestLogTable({ requests }: { requests: readonly LoggedRequest
               </time>
             ),
           },
-          { header: 'Request id', cell: ({ requestId }) => <code className="wrap">{requestId}</code> },
+          { header: 'Request id', cell: ({ requestId }) => <Identifier id={requestId} /> },
         ]}
       />
     </Panel>
   );
 }
-
-/** The operation, with breaks of lines at its slashes. */
-const Operation = ({ operation }: { operation: string }) => (
-  <code className="operation">
-    {operation.split(/(?=\/)/).map((part, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity.
-      <Fragment key={index}>
-        {part}
-        <wbr />
-      </Fragment>
-    ))}
-  </code>
-);
