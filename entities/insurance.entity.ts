@@ -24,7 +24,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 /** An insurance document of a subcontractor (RED-14). */
 @EntityType({ scope: 'read:insurances', description: 'An insurance document of a subcontractor.' })
 @FileKeyPrefix({ table: 'insurance', column: 'document_key', prefix: 'documents', owner: 'builder_id' })
-@PersonalData<Insurance>({ none: ['url', 'documentKey'], mentions: ['name', 'customType'] })
+@PersonalData<Insurance>({ addresses: ['url', 'documentKey'], mentions: ['name', 'customType'] })
 @Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry', 'id'] })

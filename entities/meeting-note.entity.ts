@@ -18,8 +18,9 @@ class MeetingActionItem {
 /** A note that an integrator syncs (MTG-12). */
 @EntityType({ scope: 'read:meetings', description: 'A note of a meeting, synced from another application.' })
 @PersonalData<MeetingNote>({
-  none: ['sourceApp', 'externalSourceId', 'sourceDeepLink', 'sourceWebLink'],
+  none: ['sourceApp', 'externalSourceId'],
   mentions: ['title', 'summaryMarkdown', 'detailBlocks', 'actionItems'],
+  addresses: ['sourceDeepLink', 'sourceWebLink'],
 })
 @Publishes('meeting_note', 'meeting_note', {
   path: '/builders/{builderId}/meetings/{parentId}/notes',

@@ -34,12 +34,14 @@ export interface PersonalDataDeclaration<Property extends string = string> {
   people?: readonly Property[];
   /** Text and JSON in which people may be named: evidence, which an erasure finds and lists, and does not change. */
   mentions?: readonly Property[];
+  /** Addresses and keys of files, whose names may be those of people: found as `mentions` are. Never replaced, because they would lead nowhere. */
+  addresses?: readonly Property[];
 }
 
 /** The groups of columns of a declaration. */
 export const COLUMN_GROUPS = [
   ...(['none', 'name', 'email', 'cleared', 'file'] as const),
-  ...(['secret', 'kept', 'people', 'mentions'] as const),
+  ...(['secret', 'kept', 'people', 'mentions', 'addresses'] as const),
 ];
 export type ColumnGroup = (typeof COLUMN_GROUPS)[number];
 

@@ -27,10 +27,11 @@ class SourceAuthor {
 @EntityType({ scope: 'read:photos', description: 'A report of a site walk, synced from another application.' })
 @PersonalData<PhotoReport>({
   of: { user: 'mappedAdminUserId' },
-  none: ['sourceApp', 'sourceExternalId', 'sourceDeepLink', 'fingerprint'],
+  none: ['sourceApp', 'sourceExternalId', 'fingerprint'],
   people: ['sourceAuthor'],
   // Its author is erased like `sourceAuthor`.
   mentions: ['title', 'content'],
+  addresses: ['sourceDeepLink'],
 })
 @Publishes('photo_report', 'photo_report', { project: true, archivable: true })
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })

@@ -28,8 +28,9 @@ const ACTIVE = 'archived_at is null';
 @EntityType({ scope: 'read:photos', description: 'A photo of a builder.' })
 @FileKeyPrefix({ table: 'photo', column: 'key', prefix: 'photos', owner: 'builder_id' })
 @PersonalData<Photo>({
-  none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
+  none: ['contentType', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description', 'metadata'],
+  addresses: ['key'],
 })
 @Publishes('photo', 'photo', {
   path: '/builders/{builderId}/photos/{id}?source={parentId}',

@@ -12,7 +12,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 /** A safe work method statement that a subcontractor handed in (RED-12). */
 @EntityType({ scope: 'read:swms', description: 'A safe work method statement document of a subcontractor.' })
 @FileKeyPrefix({ table: 'swms_document', column: 'document_key', prefix: 'documents', owner: 'builder_id' })
-@PersonalData<SwmsDocument>({ none: ['url', 'documentKey'], mentions: ['name'] })
+@PersonalData<SwmsDocument>({ addresses: ['url', 'documentKey'], mentions: ['name'] })
 @Publishes('swms_document', 'swms_document', {
   path: '/subcontractors/{parentId}/swms/{id}',
   parent: 'subcontractor_id',

@@ -1,8 +1,8 @@
 /** Characters that are not shown. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/gu;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Letters and punctuation that people write for one another. */
-const SAME: Record<string, string> = { ß: 'ss', ς: 'σ', ı: 'i', '’': "'", '‘': "'", ʼ: "'", '‐': '-' };
+const SAME: Record<string, string> = { ß: 'ss', ς: 'σ', ı: 'i', '’': "'", '‘': "'", ʼ: "'", '‐': '-', '–': '-' };
 
 /**
  * Returns the form in which names, e-mail addresses and texts are compared and searched: Unicode compatibility forms are one (NFKC), as are
@@ -18,7 +18,7 @@ export const toComparableText = (text: string): string =>
     .replace(/\p{Script=Cherokee}/gu, (letter) => letter.toUpperCase())
     .normalize('NFKC')
     .replace(/i\u0307+/gu, 'i')
-    .replace(/[ßςı’‘ʼ‐]/gu, (character) => SAME[character]!)
+    .replace(/[ßςı’‘ʼ‐–]/gu, (character) => SAME[character]!)
     // An i composes with what follows its removed dot.
     .normalize('NFKC')
     .replace(/[\s\u0085]+/gu, ' ')

@@ -17,6 +17,7 @@ const EFFECTS = [
   ['secret', 'cleared'],
   ['people', 'pseudonym where it is the person'],
   ['mentions', 'listed'],
+  ['addresses', 'listed, never replaced'],
 ] as const;
 
 /** Formats what erasing a person does to each table as a Markdown table. */

@@ -150,8 +150,9 @@ create table connection (
 -- The form in which names, addresses and texts are compared and searched: \`toComparableText\` of src/shared/comparable-text.ts is the same.
 create function comparable_text(value text) returns text language sql immutable strict parallel safe
   return btrim(regexp_replace(normalize(regexp_replace(translate(normalize(casefold(regexp_replace(normalize(value, NFKC),
-      '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]', '', 'g') collate pg_unicode_fast), NFKC),
-      'ı’‘ʼ‐', 'i''''''-'), 'i\\u0307+', 'i', 'g'), NFKC),
+      '[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff]',
+        '', 'g') collate pg_unicode_fast), NFKC),
+      'ı’‘ʼ‐–', 'i''''''--'), 'i\\u0307+', 'i', 'g'), NFKC),
     '[\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+', ' ', 'g'));
 -- The words of a text for searches: without accents, each of at most 60 characters.
 create function search_words(value text) returns text[] language sql immutable strict parallel safe

@@ -14,7 +14,7 @@ import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
 import { findPseudonym, type ListedErasure, storeErasure } from './erasure-list.ts';
-import { type FoundText, findTexts } from './find-texts.ts';
+import { type FoundText, findTexts, selectFormerNames } from './find-texts.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
 
@@ -128,7 +128,7 @@ async function erasePersonRows(
   // A record that was erased before names no person.
   person.names = person.names.filter((name) => name !== pseudonym);
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
-  const formerNames = await selectFormerNames(em, erasure);
+  const formerNames = (await selectFormerNames(em, erasure.subjectIds)).filter((name) => name !== pseudonym);
   const email = `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`;
   // Before the audit log is changed, which says who closed a visit.
   const structures = await eraseStructures(em, person, { pseudonym, email }, now);
@@ -162,17 +162,6 @@ async function erasePersonRows(
     [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
-}
-
-/** Selects the names that the audit log has of the person, who may have been renamed. */
-async function selectFormerNames(em: EntityManager, { subjectIds, pseudonym }: ListedErasure): Promise<string[]> {
-  const rows = await em.execute<{ name: string }[]>(
-    `select distinct recorded ->> key as name
-      from audit_entry, unnest(array[values_before, values_after]) recorded, unnest(array['name', 'fullName']) key
-      where person_id = any(?::text[]) and recorded ->> key <> ?`,
-    [toArray(subjectIds), pseudonym],
-  );
-  return rows.map(({ name }) => name);
 }
 
 /** Deletes the files that the erasure has left. Returns their number. */

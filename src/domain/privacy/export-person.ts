@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { PrivacyContext } from './erase-person.ts';
-import { findTexts } from './find-texts.ts';
+import { findTexts, selectFormerNames } from './find-texts.ts';
 import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
@@ -40,7 +40,9 @@ export async function exportPerson(
     const { person, missing } = await loadPerson(em, tables, ids);
     if (missing.length > 0) throw new UnknownPersonError(missing);
     const { records, files } = await selectRecords(em, tables, ids);
-    const found = await findTexts(em, tables, person, Object.values(ids).flat());
+    const own = Object.values(ids).flat();
+    const names = [...person.names, ...(await selectFormerNames(em, own))];
+    const found = await findTexts(em, tables, { ...person, names }, own);
     const mentionedIn = found.map(({ type, id, builderId, property, texts }): MentionedIn => {
       return { type, id, builderId, mentions: texts.map((text) => ({ at: property, text })) };
     });
@@ -64,7 +66,8 @@ async function selectRecords(em: EntityManager, tables: readonly PersonalTable[]
   const files: string[] = [];
   for (const { className, table, declaration, columns, columnOf } of tables) {
     const { of = {}, secret = [], file = [] } = declaration;
-    const exported = [...columns.values()].filter(({ name }) => !secret.includes(name));
+    // Sessions and links have the digest of their secret as a key.
+    const exported = [...columns.values()].filter(({ name }) => !secret.includes(name) && name !== 'digest');
     const list = exported.map(({ name, fieldNames }) => `${quote(fieldNames[0]!)} as ${quote(name)}`).join(', ');
     for (const kind of PERSON_KINDS) {
       const property = of[kind];

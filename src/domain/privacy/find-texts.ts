@@ -19,17 +19,29 @@ export interface FoundText extends ErasurePlace {
 /** Reasons that people gave, in entries of the audit log. Its other values are not written by people, or about one person. */
 const AUDITED_REASONS = ['closingReason', 'resolutionReason', 'reason'];
 
+/** Selects the names and addresses that the audit log has of the person, who may have been renamed. */
+export async function selectFormerNames(em: EntityManager, subjectIds: readonly string[]): Promise<string[]> {
+  const rows = await em.execute<{ name: string }[]>(
+    `select distinct recorded ->> key as name
+      from audit_entry, unnest(array[values_before, values_after]) recorded, unnest(array['name', 'fullName', 'email']) key
+      where person_id = any(?::text[]) and recorded ->> key is not null`,
+    [toArray(subjectIds)],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** Properties with texts that people wrote, and with people in structures that an erasure may have left. */
 export function textColumns({ declaration, columns }: PersonalTable): EntityProperty[] {
-  const { people = [], mentions = [] } = declaration;
+  const { people = [], mentions = [], addresses = [] } = declaration;
   const audited = declaration.erase === 'audit' ? ['valuesBefore', 'valuesAfter'] : [];
-  return [...people, ...mentions, ...audited].map((property) => columns.get(property)!);
+  return [...people, ...mentions, ...addresses, ...audited].map((property) => columns.get(property)!);
 }
 
 /** Returns SQL of the strings of a column, one a row. */
 function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): string {
   const name = `t.${quote(column.fieldNames[0]!)}`;
   if (column.columnTypes[0] === 'text[]') return `select unnest(${name}) as string`;
+  if (declaration.addresses?.includes(column.name)) return `select replace(${name}, '%20', ' ') as string`;
   if (!isJson(column)) return `select ${name} as string`;
   if (declaration.erase === 'audit') {
     return `select ${name} ->> key as string from unnest(array['${AUDITED_REASONS.join("','")}']) key`;

@@ -56,6 +56,8 @@ export function replaceErasedText(
     if (listed.table === 'audit_entry')
       throw new InvalidInputError('replace', 'entries of the audit log cannot change');
     const table = listPersonalTables(context.database.metadata).find((each) => each.table === listed.table)!;
+    if (table.declaration.addresses?.some((property) => table.columnOf(property) === listed.column))
+      throw new InvalidInputError('replace', 'an address or the key of a file changes with its record, by an import');
     const row = await selectRow(em, table, listed.id, 'for update');
     if (!row) throw new InvalidInputError('replace', `${place} no longer exists`);
     const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym));

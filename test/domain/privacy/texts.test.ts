@@ -199,7 +199,7 @@ describe('names in file names, titles, metadata and reasons', () => {
 describe('a name that is not in one text', () => {
   useDatabase();
 
-  it('is listed in divided runs, labels and addresses of companies, and as a former name (PRV-4)', async () => {
+  it('is listed in divided runs, labels and addresses of companies, and as a former name or address (PRV-2, PRV-4)', async () => {
     await renameWorker('Zelda Quartz');
     const runs = [{ text: 'Seen by Zel', marks: ['bold'] }, { text: 'da Quar', marks: ['italic'] }, { text: 'tz.' }];
     await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify({ runs }), BUILDER);
@@ -210,10 +210,14 @@ describe('a name that is not in one text', () => {
     await addMeeting('meet_former', 'Opened by Zelda Onyx.');
     await run(
       `insert into audit_entry (id, at, actor_type, action, object_type, object_id, person_id, origin, values_before)
-        values ('aud_former', now(), 'JOB', 'worker.updated', 'worker', ?, ?, '{}', '{"fullName": "Zelda Onyx"}')`,
+        values ('aud_former', now(), 'JOB', 'worker.updated', 'worker', ?, ?, '{}', '{"fullName": "Zelda Onyx", "email": "zo@site.example"}')`,
       ...[WORKER.id, WORKER.id],
     );
+    await addMeeting('meet_address', 'Write to zo@site.example.');
     const context = contextOf(database, storage);
+    const { mentionedIn } = await exportPerson(context, [WORKER.id]);
+    const meetings = mentionedIn.filter(({ type }) => type === 'Meeting').map(({ id }) => id);
+    expect(meetings.sort()).toEqual(['meet_address', 'meet_former']);
     const { texts, erasureId } = await erasePerson(context, [WORKER.id]);
     const found = new Set(texts.map(({ table, column }) => `${table}.${column}`));
     expect([...found].sort()).toEqual([
@@ -226,6 +230,28 @@ describe('a name that is not in one text', () => {
     const place = `subcontractor/${id}/tags`;
     const { value } = await replaceErasedText(context, erasureId, place, 'Zelda Quartz');
     expect(value).toEqual([expect.stringMatching(/^Erased person /)]);
+  });
+});
+
+describe('a name in an address or the key of a file', () => {
+  useDatabase();
+
+  it('is exported and listed, and is not replaced (PRV-2, PRV-4)', async () => {
+    await renameWorker('Zelda Quartz');
+    await run(
+      `update swms_document set url = 'https://files.example/Licence%20Zelda%20Quartz.pdf' where builder_id = ?`,
+      BUILDER,
+    );
+    await run(`update insurance set document_key = 'documents/' || builder_id || '/Zelda_Quartz.pdf'`);
+    const context = contextOf(database, storage);
+    const { mentionedIn } = await exportPerson(context, [WORKER.id]);
+    expect(new Set(mentionedIn.map(({ type }) => type))).toEqual(new Set(['SwmsDocument', 'Insurance']));
+    const { texts, erasureId } = await erasePerson(context, [WORKER.id]);
+    expect(new Set(texts.map(({ column }) => column))).toEqual(new Set(['url', 'document_key']));
+    for (const { table, id, column } of texts) {
+      const replaced = replaceErasedText(context, erasureId, `${table}/${id}/${column}`, 'Zelda Quartz');
+      await expect(replaced).rejects.toThrow('changes with its record');
+    }
   });
 });
 
