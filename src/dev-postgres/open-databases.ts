@@ -45,7 +45,9 @@ export async function openDatabases(
   callbacks: ClusterCallbacks = {},
 ): Promise<OpenDatabases> {
   const { databaseUrls, directUrls, replicaUrls } = config;
-  const split = splitConnections(config.databaseConnections);
+  const service = splitConnections(config.databaseConnections);
+  // Connections take longer to open than a command to read one thing after the other.
+  const split = role === 'command' ? { ...service, reads: 1 } : service;
   const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, callbacks);
   const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {

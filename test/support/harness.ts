@@ -8,6 +8,7 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import type { DemoClient, DemoUser } from '../../src/demo/demo-file.ts';
+import { splitConnections } from '../../src/limits/connection-split.ts';
 import type { Network } from '../../src/network/guarded-network.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
@@ -130,6 +131,9 @@ export const testConfig = (settings: Record<string, string>): Config =>
     ...settings,
   });
 
+/** Few pipelined connections, each of which costs as much as several requests: to open, and to plan its statements. */
+const CONNECTIONS = { ...splitConnections(), reads: 1, slowReads: 2, background: 1 };
+
 /** Starts a service for one test file: fresh databases with the rows of `test/setup/company`, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
@@ -144,7 +148,7 @@ export async function startService(
   const apps: FastifyInstance[] = [];
   const another = async () => {
     const databases = Object.fromEntries(
-      REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
+      REGIONS.map((region, index) => [region, new Database(region, made[index]!.url, CONNECTIONS)]),
     ) as Databases;
     opened.push(databases);
     apps.push(await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], outside, definition }));

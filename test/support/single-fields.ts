@@ -19,7 +19,36 @@ interface SingleFieldDocument {
   name: string;
   type: GraphQLObjectType;
   field: Field;
-  document: string;
+  /** Selection of the query, to which an alias may be given. */
+  selection: string;
+}
+
+interface FieldError {
+  path?: string[];
+  extensions: { http: { status: number } };
+}
+
+/** Fields of a request. Each has a selection of its own, as in a request that selects it alone. */
+const FIELDS_PER_REQUEST = 10;
+
+/** Sends each document. Returns the names of those that are an error of the service. */
+export async function findServiceErrors(
+  documents: readonly SingleFieldDocument[],
+  send: (query: string) => Promise<readonly FieldError[]>,
+): Promise<string[]> {
+  const failed: string[] = [];
+  for (let at = 0; at < documents.length; at += FIELDS_PER_REQUEST) {
+    const part = documents.slice(at, at + FIELDS_PER_REQUEST);
+    const errors = await send(`{ ${part.map(({ selection }, index) => `f${index}: ${selection}`).join(' ')} }`);
+    for (const [index, { name, selection }] of part.entries()) {
+      // An error without a path is of the request, which may cost too much: then each field is sent alone.
+      const own = errors.some(({ path }) => !path)
+        ? await send(`{ ${selection} }`)
+        : errors.filter(({ path }) => path![0] === `f${index}`);
+      if (own.some(({ extensions }) => extensions.http.status >= 500)) failed.push(name);
+    }
+  }
+  return failed;
 }
 
 interface Step {
@@ -45,12 +74,12 @@ export function createSingleFieldDocuments(schema: GraphQLSchema, findValue: Fin
       const call = printCall(field, findValue);
       if (call === null) continue;
       const inner = isLeafType(getNamedType(field.type)) ? call : `${call} { __typename }`;
-      const body = path.reduceRight(
-        (selection, step) => `${printCall(step.field, findValue)} { ${printMember(step, selection)} }`,
+      const selection = path.reduceRight(
+        (members, step) => `${printCall(step.field, findValue)} { ${printMember(step, members)} }`,
         inner,
       );
       const name = `${path.map((step) => step.field.name).join('.')}.${field.name}`;
-      documents.push({ name, type, field, document: `{ ${body} }` });
+      documents.push({ name, type, field, selection });
     }
   }
   return documents;
