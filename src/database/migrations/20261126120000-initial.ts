@@ -110,8 +110,7 @@ const SCHEMA = `
 
 create table integrator (
   ${RECORD},
-  name text not null,
-  deep_link_schemes text[] not null default '{}'
+  name text not null, deep_link_schemes text[] not null default '{}'
 );
 create table oauth_client (
   ${RECORD},
@@ -132,8 +131,7 @@ create table oauth_client_secret (
 );
 create table builder (
   ${TRACKED},
-  name text not null, logo_key text,
-  time_zone text,
+  name text not null, logo_key text, time_zone text,
   constraint builder_logo_key_owner check (starts_with(logo_key, 'logos/' || id || '/'))
 );
 create table connection (
@@ -188,8 +186,7 @@ create table membership (
 );
 create index membership_builder_id_index on membership (builder_id);
 create table password_link (
-  digest text primary key,
-  created_at timestamptz(3) not null,
+  digest text primary key, created_at timestamptz(3) not null,
   user_id text not null references app_user on delete cascade,
   purpose text not null check (purpose in ('INVITE', 'RESET')),
   expires_at timestamptz(3) not null
@@ -209,8 +206,7 @@ create index erasure_kind_completed_at_index on erasure (kind, completed_at);
 create unique index erasure_open_builder_unique on erasure (subject_ids)
   where kind = 'BUILDER' and cancelled_at is null and completed_at is null;
 create table audit_entry (
-  id text primary key,
-  at timestamptz(3) not null,
+  id text primary key, at timestamptz(3) not null,
   actor_type text not null check (actor_type in ('OPERATOR', 'STAFF', 'USER', 'CLIENT', 'JOB', 'IMPORT')),
   actor_id text, action text not null, object_type text not null, object_id text not null,
   builder_id text, integrator_id text, person_id text, origin jsonb not null, values_before jsonb,
@@ -334,38 +330,31 @@ revoke all on function audit_purge, audit_pseudonymize, record_erasure from publ
 
 -- Tokens, sessions, and budgets of requests.
 create table oauth_token_family (
-  id text primary key,
-  created_at timestamptz(3) not null,
+  id text primary key, created_at timestamptz(3) not null,
   client_id text not null references oauth_client,
   user_id text not null references app_user,
   builder_id text not null references builder,
-  scopes text[] not null, resource text, expires_at timestamptz(3) not null,
-  revoked_at timestamptz(3)
+  scopes text[] not null, resource text, expires_at timestamptz(3) not null, revoked_at timestamptz(3)
 );
 ${toIndexSql('oauth_token_family', 'expires_at', 'user_id')}
 create table oauth_authorization_code (
-  digest text primary key,
-  created_at timestamptz(3) not null,
+  digest text primary key, created_at timestamptz(3) not null,
   family_id text not null references oauth_token_family on delete cascade,
   redirect_uri text not null, code_challenge text not null,
   code_challenge_method text not null check (code_challenge_method in ('S256', 'PLAIN')),
-  expires_at timestamptz(3) not null,
-  used_at timestamptz(3)
+  expires_at timestamptz(3) not null, used_at timestamptz(3)
 );
 create index oauth_authorization_code_family_id_index on oauth_authorization_code (family_id);
 create table oauth_refresh_token (
-  digest text primary key,
-  created_at timestamptz(3) not null,
+  digest text primary key, created_at timestamptz(3) not null,
   family_id text not null references oauth_token_family on delete cascade,
-  expires_at timestamptz(3) not null,
-  rotated_at timestamptz(3)
+  expires_at timestamptz(3) not null, rotated_at timestamptz(3)
 );
 ${toIndexSql('oauth_refresh_token', 'expires_at', 'family_id')}
 create table oauth_revoked_token (jti text primary key, expires_at timestamptz(3) not null);
 create index oauth_revoked_token_expires_at_index on oauth_revoked_token (expires_at);
 create table oauth_sign_in_attempt (
-  key text primary key,
-  failures int not null, retry_at timestamptz(3) not null,
+  key text primary key, failures int not null, retry_at timestamptz(3) not null,
   expires_at timestamptz(3) not null
 );
 create index oauth_sign_in_attempt_expires_at_index on oauth_sign_in_attempt (expires_at);
@@ -390,8 +379,7 @@ create index usage_day_date_index on usage_day (date);
 create table request_log (
   id bigserial primary key,
   integrator_id text not null references integrator,
-  request_id text not null,
-  at timestamptz(3) not null,
+  request_id text not null, at timestamptz(3) not null,
   client_id text not null references oauth_client,
   method text not null, path text not null, graphql_operation text, tool text,
   status int not null, code text not null, message text, errors jsonb, builder_id text, duration_ms int not null
@@ -402,8 +390,7 @@ ${toIndexSql('request_log', 'at', 'request_id', 'integrator_id, at')}
 create table project (
   ${OF_BUILDER},
   status text not null check (status in ('ARCHIVED', 'COMPLETE', 'IN_PROGRESS', 'UPCOMING')),
-  name text not null,
-  integrations jsonb not null default '[]'
+  name text not null, integrations jsonb not null default '[]'
 );
 ${toIndexSql('project', 'builder_id, changed_at', 'builder_id, created_at, id')}
 ${toSearchIndexSql('project', 'name')}
@@ -431,8 +418,7 @@ create table timesheet (
   cost_code_id text references timesheet_cost_code,
   time_type_id text references timesheet_time_type,
   status text not null check (status in ('APPROVED_1', 'APPROVED_2', 'REJECTED', 'WAITING_REVIEW')),
-  date timestamptz(3) not null, hours float8 not null, notes text,
-  timesheet_group_id text
+  date timestamptz(3) not null, hours float8 not null, notes text, timesheet_group_id text
 );
 ${toIndexSql('timesheet', 'builder_id, changed_at', 'builder_id, created_at, id include (project_id, status, date)')}
 ${toIndexSql('timesheet', 'builder_id, date, id include (created_at, project_id, status, cost_code_id, hours)')}
@@ -444,8 +430,7 @@ ${toIndexSql('timesheet', 'project_id, created_at, id include (builder_id, statu
 create table subcontractor (
   ${OF_BUILDER},
   name text not null, abn text, is_builder boolean not null default false, address jsonb not null default '{}',
-  tags text[] not null default '{}', integrations jsonb not null default '[]',
-  archived_at timestamptz(3)
+  tags text[] not null default '{}', integrations jsonb not null default '[]', archived_at timestamptz(3)
 );
 ${toIndexSql('subcontractor', 'builder_id, changed_at where archived_at is null', 'builder_id, created_at, id include (is_builder) where archived_at is null')}
 ${toSearchIndexSql('subcontractor', 'name')}
@@ -464,8 +449,7 @@ create table swms_document (
   project_id text references project,
   name text not null,
   status text not null check (status in ('WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED')),
-  url text,
-  document_key text,
+  url text, document_key text,
   constraint swms_document_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
 ${toIndexSql('swms_document', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
@@ -481,8 +465,7 @@ create table insurance (
   type text not null check (type in ('PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER')),
   custom_type text,
   status text not null check (status in ('WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED')),
-  expiry timestamptz(3), url text,
-  document_key text,
+  expiry timestamptz(3), url text, document_key text,
   constraint insurance_document_key_owner check (starts_with(document_key, 'documents/' || builder_id || '/'))
 );
 ${toIndexSql('insurance', 'builder_id, created_at, id', 'builder_id, expiry, id', 'subcontractor_id, changed_at', 'subcontractor_id, created_at, id')}
@@ -504,8 +487,7 @@ create table site_access (
   builder_id text not null references builder,
   worker_id text not null references worker,
   project_id text not null references project,
-  granted_at timestamptz(3) not null, revoked_at timestamptz(3),
-  listed_at timestamptz(3),
+  granted_at timestamptz(3) not null, revoked_at timestamptz(3), listed_at timestamptz(3),
   unique (worker_id, project_id)
 );
 create index site_access_project_id_listed_at_worker_id_index on site_access (project_id, listed_at, worker_id);
@@ -570,8 +552,7 @@ create table sign_on_conflict (
   type text not null check (type in ('SIGN_ON', 'SIGN_OFF')),
   occurred_at timestamptz(3) not null, device_id text,
   resolution text check (resolution in ('KEEP_RECORD', 'USE_EVENT_TIME')),
-  resolution_reason text, resolved_by text, resolved_at timestamptz(3),
-  listed_at timestamptz(3),
+  resolution_reason text, resolved_by text, resolved_at timestamptz(3), listed_at timestamptz(3),
   unique (integrator_id, builder_id, project_id, digest)
 );
 ${toIndexSql('sign_on_conflict', 'integrator_id, project_id, listed_at, id', 'builder_id, created_at, id', 'project_id, created_at, id')}
@@ -607,8 +588,7 @@ ${toIndexSql('defect', 'builder_id, status, created_at, id include (project_id)'
 -- Meetings and their notes.
 create table meeting_template (
   ${PART_OF_BUILDER},
-  name text not null,
-  sections jsonb not null default '[]'
+  name text not null, sections jsonb not null default '[]'
 );
 create index meeting_template_builder_id_index on meeting_template (builder_id);
 create table meeting (
@@ -632,8 +612,7 @@ create table meeting_note (
   integrator_id text references integrator,
   source_app text, external_source_id text not null, source_deep_link text, source_web_link text,
   title text, summary_markdown text, detail_blocks jsonb not null default '[]', action_items jsonb not null default '[]',
-  captured_started_at timestamptz(3), captured_ended_at timestamptz(3),
-  archived_at timestamptz(3)
+  captured_started_at timestamptz(3), captured_ended_at timestamptz(3), archived_at timestamptz(3)
 );
 create unique index meeting_note_identity_unique on meeting_note (integrator_id, meeting_id, source_app, external_source_id)
   nulls not distinct;
@@ -646,8 +625,7 @@ create table photo_folder (
   parent_id text references photo_folder,
   name text not null,
   integrator_id text references integrator,
-  source_app text, page_external_source_id text,
-  archived_at timestamptz(3)
+  source_app text, page_external_source_id text, archived_at timestamptz(3)
 );
 ${toIndexSql('photo_folder', 'builder_id, changed_at', 'builder_id, created_at, id')}
 create unique index photo_folder_page_unique on photo_folder (builder_id, project_id, integrator_id, source_app, page_external_source_id)
@@ -662,8 +640,7 @@ create table photo (
   description text, photo_taken_date timestamptz(3), sort_date timestamptz(3) not null,
   metadata jsonb not null default '{}', archived_at timestamptz(3),
   integrator_id text references integrator,
-  source_app text, page_external_source_id text,
-  external_source_id text,
+  source_app text, page_external_source_id text, external_source_id text,
   constraint photo_key_owner check (starts_with(key, 'photos/' || builder_id || '/'))
 );
 ${toIndexSql('photo', 'builder_id, changed_at where archived_at is null')}
@@ -685,8 +662,7 @@ create table photo_rendition (
 );
 create index photo_rendition_due on photo_rendition (share_key, coalesce(claimed_until, created_at), photo_id) where status = 'PENDING';
 create table upload (
-  key text primary key,
-  created_at timestamptz(3) not null,
+  key text primary key, created_at timestamptz(3) not null,
   builder_id text not null references builder,
   integrator_id text references integrator,
   file_name text not null, content_type text not null, size int not null,
@@ -755,8 +731,7 @@ create table webhook_endpoint (
   url text not null, types text[], builder_ids text[],
   status text not null check (status in ('ACTIVE', 'PAUSED', 'DISABLED')),
   disabled_reason text check (disabled_reason in ('GONE', 'NO_SUCCESS', 'CLIENT_DISABLED')),
-  secret text not null, previous_secrets jsonb not null default '[]',
-  deleted_at timestamptz(3)
+  secret text not null, previous_secrets jsonb not null default '[]', deleted_at timestamptz(3)
 );
 ${toIndexSql('webhook_endpoint', 'status where deleted_at is null', 'deleted_at where deleted_at is not null', 'integrator_id, created_at, id')}
 create table webhook_progress (
@@ -765,8 +740,7 @@ create table webhook_progress (
   failures int not null default 0, failing_since timestamptz(3), suspended_until timestamptz(3)
 );
 create table webhook_delivery (
-  id text primary key,
-  created_at timestamptz(3) not null,
+  id text primary key, created_at timestamptz(3) not null,
   endpoint_id text not null references webhook_endpoint on delete cascade,
   event_id text not null, type text not null, builder_id text not null, number bigint not null,
   record_id text not null, project_id text, parent_id text, occurred_at timestamptz(3) not null,
@@ -787,8 +761,7 @@ create table snapshot (
   resources text[] not null, scopes text[] not null,
   progress jsonb not null default '{"done": 0, "total": 0}', event_cursor text, files jsonb not null default '[]',
   created_at timestamptz(3) not null, finished_at timestamptz(3), expires_at timestamptz(3), deleted_at timestamptz(3),
-  downloaded_at timestamptz(3),
-  attempts int not null default 0, leased_until timestamptz(3), erasures text,
+  downloaded_at timestamptz(3), attempts int not null default 0, leased_until timestamptz(3), erasures text,
   has_files boolean not null default false
 );
 ${toIndexSql('snapshot', 'integrator_id, created_at, id', 'status, has_files')}
