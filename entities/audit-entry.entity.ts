@@ -1,5 +1,5 @@
-import { Entity, Enum, Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
-import { Id, Instant } from './columns.ts';
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, SqlTrigger } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Who caused an audited change. */
@@ -49,14 +49,9 @@ export type AuditValues = Record<string, unknown>;
 @Index({ properties: ['objectId', 'at'] })
 @Index({ properties: ['builderId', 'at'] })
 @Index({ properties: ['personId'] })
-@Trigger({
-  name: 'audit_entry_append_only',
-  timing: 'before',
-  events: ['update', 'delete'],
-  forEach: 'statement',
-  expression:
-    'create trigger "audit_entry_append_only" before update or delete on "audit_entry" for each statement execute function "audit_entry_reject_change"()',
-})
+@SqlTrigger(
+  'create trigger "audit_entry_append_only" before update or delete on "audit_entry" for each statement execute function "audit_entry_reject_change"()',
+)
 export class AuditEntry {
   @Id()
   id!: string;

@@ -1,5 +1,5 @@
-import { Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
-import { InstantType } from './columns.ts';
+import { Index, Property } from '@mikro-orm/decorators/legacy';
+import { InstantType, SqlTrigger } from './columns.ts';
 import { declareFunctionTrigger } from './published.ts';
 
 /** Tables whose rows have an order of changes. `ListsChanges` adds them when the entities are loaded. */
@@ -23,7 +23,7 @@ export function ListsChanges(table: string, ...properties: string[]) {
     const order = [...properties.slice(0, -1), 'listedAt', properties.at(-1)];
     Index({ properties: order } as never)(owner);
     Index({ name: `${table}_unlisted`, properties: ['id'], where: 'listed_at is null' } as never)(owner);
-    Trigger({ name, timing: 'before', events: ['update'], forEach: 'row', expression })(owner);
+    SqlTrigger(expression)(owner);
   };
 }
 

@@ -1,5 +1,5 @@
 import { BigIntType, type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { Check, Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Check, Enum, Index, ManyToOne, Property, Trigger } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 import { type ColumnGroup, declarePersonalColumn } from './personal-data.ts';
@@ -147,6 +147,13 @@ export function FileKeyPrefix(options: { table: string; column: string; prefix: 
   const expression = `starts_with(${column}, (('${prefix}/'::text || ${owner}) || '/'::text))`;
   return Check({ name: `${table}_${column}_owner`, expression }) as unknown as ClassDecorator;
 }
+
+/** Declares a trigger by its SQL, which determines its name, events and the rest. Migrations are made of the SQL alone. */
+export const SqlTrigger = (expression: string) => (owner: new () => object) => {
+  const [, name, timing, events] = /create trigger "(\w+)" (before|after) ([\w ]+) on /.exec(expression)!;
+  const forEach = expression.includes(' for each row ') ? 'row' : 'statement';
+  Trigger({ name, timing, events: events!.split(' or '), forEach, expression } as never)(owner);
+};
 
 /** Times of creation and of the last change, set by the writing code from the injected clock. */
 @ObjectType({ simpleResolvers: true })

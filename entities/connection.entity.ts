@@ -1,6 +1,6 @@
-import { Entity, Enum, Property, Trigger, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Reference, SerialId, Timestamped } from './columns.ts';
+import { Reference, SerialId, SqlTrigger, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 
@@ -10,22 +10,10 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
 /** An integrator's access to a builder's data, with the scopes that the builder allows. ACC-2. */
 @Entity()
 @PersonalData<Connection>({ none: ['scopes'] })
-@Trigger({
-  name: 'connection_reactivated',
-  timing: 'before',
-  events: ['update'],
-  forEach: 'row',
-  expression: `create trigger "connection_reactivated" before update on "connection" for each row
-    when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`,
-})
-@Trigger({
-  name: 'connection_revoked',
-  timing: 'after',
-  events: ['update'],
-  forEach: 'row',
-  expression: `create trigger "connection_revoked" after update on "connection" for each row
-    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.connection_revoked()`,
-})
+@SqlTrigger(`create trigger "connection_reactivated" before update on "connection" for each row
+    when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`)
+@SqlTrigger(`create trigger "connection_revoked" after update on "connection" for each row
+    when (old.status = 'ACTIVE' and new.status <> 'ACTIVE') execute function public.connection_revoked()`)
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
   @SerialId()

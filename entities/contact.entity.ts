@@ -1,11 +1,10 @@
 import { ContactType } from '../schema/enums.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, TextField } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
-import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorRecord } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
 @EntityType({ scope: 'read:contacts', description: 'A contact person of a subcontractor.' })
@@ -20,15 +19,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Publishes('contact', 'contact', { path: '/subcontractors/{parentId}/contacts', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
 @ChangeIndex('subcontractorId')
-export class Contact extends Tracked {
+export class Contact extends SubcontractorRecord {
   @IdField(() => ContactId, { description: 'Identifies the contact.' })
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Subcontractor)
-  subcontractorId!: string;
 
   @TextField({ description: 'Full name of the person.' })
   name!: string;

@@ -3,16 +3,15 @@ import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
 import { ChangesRoster } from './change-list.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference } from './columns.ts';
 import { ColumnField, EntityType } from './entity-type.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
-import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorRecord } from './subcontractor.entity.ts';
 import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
@@ -33,23 +32,17 @@ import { Worker } from './worker.entity.ts';
 @ListIndex('workerId')
 @ChangeIndex('subcontractorId')
 @ChangeIndex('projectId')
-export class Induction extends Tracked {
+export class Induction extends SubcontractorRecord {
   @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, which also accept its `identifier` within the project.',
   })
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
 
   @Reference(() => Project)
   projectId!: string;
 
   @Reference(() => Worker)
   workerId!: string;
-
-  @Reference(() => Subcontractor)
-  subcontractorId!: string;
 
   @ColumnField(() => Int, 'integer', { description: 'Number of the induction, unique in its project.' })
   identifier!: number;

@@ -3,22 +3,11 @@ import { Field } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import {
-  ChangeIndex,
-  EnumField,
-  FileKeyPrefix,
-  IdField,
-  InstantField,
-  ListIndex,
-  Reference,
-  TextField,
-  Tracked,
-} from './columns.ts';
+import { ChangeIndex, EnumField, FileKeyPrefix, IdField, InstantField, ListIndex, TextField } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
-import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorRecord } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
 /** An insurance document of a subcontractor (RED-14). */
@@ -30,15 +19,9 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @Index({ properties: ['builderId', 'expiry', 'id'] })
 @ListIndex('builderId')
 @ChangeIndex('subcontractorId')
-export class Insurance extends Tracked {
+export class Insurance extends SubcontractorRecord {
   @IdField(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Subcontractor)
-  subcontractorId!: string;
 
   @TextField({ description: 'Name of the document.' })
   name!: string;

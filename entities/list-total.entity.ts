@@ -1,4 +1,5 @@
-import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { SqlTrigger } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /**
@@ -72,8 +73,7 @@ export function KeepsTotal(table: string, kindColumn: string, options: Partial<C
     for (const event of ['insert', 'delete', 'update'] as const) {
       const name = `${table}_total_${event}`;
       const expression = `create trigger "${name}" after ${event} on "${table}" ${scopes[event]} execute function "${table}_total"()`;
-      // `expression` decides; `forEach` is required and has no effect.
-      Trigger({ name, timing: 'after', events: [event], forEach: 'statement', expression })(owner);
+      SqlTrigger(expression)(owner);
     }
   };
 }

@@ -10,6 +10,7 @@ import {
   InstantField,
   ListIndex,
   Reference,
+  SqlTrigger,
   TextField,
   Tracked,
 } from './columns.ts';
@@ -20,7 +21,6 @@ import { PersonalData } from './personal-data.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
-import { QueuesRenditions } from './rendition-triggers.ts';
 
 const ACTIVE = 'archived_at is null';
 
@@ -39,7 +39,13 @@ const ACTIVE = 'archived_at is null';
   archivable: true,
 })
 @KeepsTotal('photo', 'source', { parent: 'folder_id', active: ACTIVE })
-@QueuesRenditions
+// They add and renew the rows of `photo_rendition`. A migration creates their function.
+@SqlTrigger(
+  `create trigger "photo_rendition_insert" after insert on "photo" referencing new table as changed for each statement execute function "photo_rendition_queue"()`,
+)
+@SqlTrigger(
+  `create trigger "photo_rendition_update" after update on "photo" for each row when (old.key is distinct from new.key) execute function "photo_rendition_queue"()`,
+)
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('builderId', { secondFilter: 'source', include: ['projectId', 'folderId'], where: ACTIVE })

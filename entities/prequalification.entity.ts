@@ -1,11 +1,10 @@
 import { PrequalificationStatus } from '../schema/enums.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, TextField } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
-import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorRecord } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
 @EntityType({
@@ -19,15 +18,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
 })
 @ListIndex('subcontractorId')
 @ChangeIndex('subcontractorId')
-export class Prequalification extends Tracked {
+export class Prequalification extends SubcontractorRecord {
   @IdField(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Subcontractor)
-  subcontractorId!: string;
 
   @EnumField(() => PrequalificationStatus)
   status!: PrequalificationStatus;

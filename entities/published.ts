@@ -1,4 +1,4 @@
-import { Trigger } from '@mikro-orm/decorators/legacy';
+import { SqlTrigger } from './columns.ts';
 
 interface PublishOptions {
   /** Path that reads the record: `/subcontractors/{parentId}/swms/{id}`. A path without `{id}` is that of a list. Absent when v1 has none. */
@@ -107,16 +107,14 @@ export function Publishes(table: string, resource: string, options: PublishOptio
         toInsertSql(`select ${values('new', change)}, ${time('new')}`),
       );
     }
-    if (tracked) triggers.push(declareChangeTime(owner, table));
+    if (!tracked) return;
+    // The default of the column is the time of inserted rows.
+    const changeTime = `${table}_changed_at`;
+    triggers.push(changeTime);
+    SqlTrigger(
+      `create trigger "${changeTime}" before update on "${table}" for each row execute function public.set_changed_at()`,
+    )(owner);
   };
-}
-
-/** Sets `changed_at` of each updated row. Its default sets that of inserted rows. */
-function declareChangeTime(owner: new () => object, table: string): string {
-  const name = `${table}_changed_at`;
-  const expression = `create trigger "${name}" before update on "${table}" for each row execute function public.set_changed_at()`;
-  Trigger({ name, timing: 'before', events: ['update'], forEach: 'row', expression })(owner);
-  return name;
 }
 
 /** Returns the SQL for bulk loads, in which a row is new when its `fresh` is true. */
@@ -202,9 +200,5 @@ function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): st
 
 /** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
 export function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
-  const { table, name, timing, scope } = trigger;
-  const event = scope.split(' ', 1)[0] as 'insert' | 'update' | 'delete';
-  const forEach = scope.includes('each row') ? 'row' : 'statement';
-  const expression = toTriggerSql(trigger) + also;
-  Trigger({ name: `${table}_${name}`, timing, events: [event], forEach, expression })(owner);
+  SqlTrigger(toTriggerSql(trigger) + also)(owner);
 }

@@ -1,17 +1,12 @@
 import { Index, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field } from 'type-graphql';
-import { SignOnConflictCode, SignOnEventStatus, SignOnType } from '../schema/enums.ts';
+import { SignOnConflictCode, SignOnEventStatus } from '../schema/enums.ts';
 import { SignOnEventId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import { ListedAt, ListsChanges } from './change-list.ts';
-import { EnumField, IdField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
+import { ListsChanges } from './change-list.ts';
+import { EnumField, IdField, Reference } from './columns.ts';
 import { EntityType } from './entity-type.ts';
-import { Integrator } from './integrator.entity.ts';
+import { GateEvent } from './gate-record.ts';
 import { PersonalData } from './personal-data.ts';
-import { Project } from './project.entity.ts';
 import { SignOnVisit } from './sign-on-visit.entity.ts';
-import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
-import { Worker } from './worker.entity.ts';
 
 /** A sign-on or sign-off that a gate sent, and what came of it (ATT-10). */
 @EntityType({ scope: 'read:attendance', description: 'A sign-on or sign-off that a gate reported.' })
@@ -35,40 +30,13 @@ import { Worker } from './worker.entity.ts';
 })
 @Index({ properties: ['visitId'] })
 @ListsChanges('sign_on_event', 'integratorId', 'projectId', 'id')
-export class SignOnEvent extends Timestamped {
+export class SignOnEvent extends GateEvent {
   @IdField(() => SignOnEventId)
   id!: string;
 
   /** Order of receipt, finer than the clock. The first of several waiting sign-offs ends the visit. */
   @Property({ type: 'bigint', autoincrement: true })
   received!: string;
-
-  @Reference(() => Integrator)
-  integratorId!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Project)
-  projectId!: string;
-
-  @Reference(() => Worker)
-  workerId!: string;
-
-  @TextField({ description: 'Identity of the physical event at the gate.' })
-  sourceEventId!: string;
-
-  @TextField({ nullable: true, description: 'On a sign-off: identity of the sign-on that it ends.' })
-  sourceSignOnEventId!: string | null;
-
-  @EnumField(() => SignOnType)
-  type!: SignOnType;
-
-  @InstantField({ description: 'Time of the event at the gate.' })
-  occurredAt!: string;
-
-  @TextField({ nullable: true, description: 'Identifier of the gate.' })
-  deviceId!: string | null;
 
   @EnumField(() => SignOnEventStatus)
   status!: SignOnEventStatus;
@@ -79,16 +47,4 @@ export class SignOnEvent extends Timestamped {
   /** The visit that it began or ended. */
   @Reference(() => SignOnVisit, { nullable: true })
   visitId!: string | null;
-
-  @ListedAt()
-  listedAt?: string | null;
-
-  @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
-  integrator!: IntegratorSummary;
-
-  @Field(() => WorkerSummary)
-  worker!: WorkerSummary;
-
-  @Field(() => ProjectSummary)
-  project!: ProjectSummary;
 }

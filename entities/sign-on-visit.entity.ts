@@ -1,15 +1,11 @@
 import { Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field } from 'type-graphql';
 import { VisitAnomaly } from '../schema/enums.ts';
 import { SignOnVisitId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, TextField } from './columns.ts';
 import { EntityType } from './entity-type.ts';
+import { GateRecord } from './gate-record.ts';
 import { PersonalData } from './personal-data.ts';
-import { Project } from './project.entity.ts';
 import { declareFunctionTrigger } from './published.ts';
-import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
-import { Worker } from './worker.entity.ts';
 
 /** SQL condition of a visit that is not signed off, closed or archived. */
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
@@ -35,18 +31,9 @@ const ListsEnd = (owner: new () => object) =>
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
 @ListsEnd
-export class SignOnVisit extends Timestamped {
+export class SignOnVisit extends GateRecord {
   @IdField(() => SignOnVisitId)
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Project)
-  projectId!: string;
-
-  @Reference(() => Worker)
-  workerId!: string;
 
   @InstantField({ description: 'When the worker signed on, as the gate reported.' })
   signedOnAt!: string;
@@ -78,10 +65,4 @@ export class SignOnVisit extends Timestamped {
     description: 'Why the visit needs a review; null if it does not.',
   })
   anomaly!: VisitAnomaly | null;
-
-  @Field(() => WorkerSummary)
-  worker!: WorkerSummary;
-
-  @Field(() => ProjectSummary)
-  project!: ProjectSummary;
 }

@@ -1,5 +1,5 @@
 import { Unique } from '@mikro-orm/decorators/legacy';
-import { Field } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
 import { SubcontractorStatus } from '../schema/enums.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
@@ -63,4 +63,14 @@ export class Subcontractor extends Tracked {
   /** An archived subcontractor and its records are not found (RED-9, RED-11). */
   @Instant({ nullable: true })
   archivedAt!: string | null;
+}
+
+/** A record of a subcontractor, which has the builder of the subcontractor. */
+@ObjectType({ simpleResolvers: true })
+export abstract class SubcontractorRecord extends Tracked {
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Subcontractor)
+  subcontractorId!: string;
 }

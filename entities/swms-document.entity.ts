@@ -1,13 +1,12 @@
 import { Property } from '@mikro-orm/decorators/legacy';
 import { SwmsStatus } from '../schema/enums.ts';
 import { SwmsId } from '../schema/scalars.ts';
-import { Builder } from './builder.entity.ts';
-import { ChangeIndex, EnumField, FileKeyPrefix, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, FileKeyPrefix, IdField, ListIndex, Reference, TextField } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
-import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorRecord } from './subcontractor.entity.ts';
 
 /** A safe work method statement that a subcontractor handed in (RED-12). */
 @EntityType({ scope: 'read:swms', description: 'A safe work method statement document of a subcontractor.' })
@@ -20,15 +19,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
 })
 @ListIndex('subcontractorId')
 @ChangeIndex('subcontractorId')
-export class SwmsDocument extends Tracked {
+export class SwmsDocument extends SubcontractorRecord {
   @IdField(() => SwmsId, { description: 'Identifies the document in paths.' })
   id!: string;
-
-  @Reference(() => Builder)
-  builderId!: string;
-
-  @Reference(() => Subcontractor)
-  subcontractorId!: string;
 
   /** Null if the document is valid for all projects. */
   @Reference(() => Project, { nullable: true })
