@@ -1,20 +1,17 @@
 import { INEXACT_NUMBER, isExactNumber } from './json-problems.ts';
 import { fail, STANDARDS, scalar } from './scalar.ts';
-import { text } from './scalars.ts';
+import { createTextScalar, text } from './scalars.ts';
 import { hasLength, isCleanText } from './text.ts';
 
-export const FolderName = text('FolderName', 'Name of a folder, 1 to 255 characters.', {
-  min: 1,
-  max: 255,
-  example: 'Site walk, 2 March',
-});
+export const FolderName = createTextScalar('FolderName', 'Name of a folder', 255, 'Site walk, 2 March');
 
-export const ImageUrl = text('ImageUrl', 'HTTPS address of an image on an approved host, 1 to 2000 characters.', {
-  min: 1,
-  max: 2_000,
-  example: 'https://images.example.com/level-3-east.jpg',
-  specifiedBy: STANDARDS.uri,
-});
+export const ImageUrl = createTextScalar(
+  'ImageUrl',
+  'HTTPS address of an image on an approved host',
+  2_000,
+  'https://images.example.com/level-3-east.jpg',
+  STANDARDS.uri,
+);
 
 export const StorageKey = text('StorageKey', 'Key that an upload operation has returned.', {
   min: 1,

@@ -10,7 +10,8 @@ export function createIntegerScalar(
   description: string,
   minimum: number,
   maximum: number,
-  keywords: { default?: number; examples: number[] },
+  example: number,
+  byDefault?: number,
 ) {
   return scalar<number>({
     name,
@@ -19,7 +20,8 @@ export function createIntegerScalar(
       type: 'integer',
       minimum,
       maximum,
-      ...keywords,
+      ...(byDefault !== undefined && { default: byDefault }),
+      examples: [example],
     },
     fromText: integerFromText,
     parse: (value) =>
@@ -29,17 +31,36 @@ export function createIntegerScalar(
   });
 }
 
+/** Creates a scalar of texts that match a pattern. @param problem message for others */
+export const createPatternScalar = (
+  name: string,
+  description: string,
+  pattern: RegExp,
+  example: string,
+  problem: string,
+) =>
+  scalar<string>({
+    name,
+    description,
+    jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
+    parse: (value) => (typeof value === 'string' && pattern.test(value) ? value : fail(problem)),
+  });
+
 const MAX_INT = 2147483647;
 
 /** Items per page of every list (LST-2). */
 export const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 25;
 
-export const PageOffset = createIntegerScalar('PageOffset', 'Items to skip', 0, MAX_INT, { default: 0, examples: [0] });
-export const PageLimit = createIntegerScalar('PageLimit', 'Items to return', 1, MAX_LIMIT, {
-  default: DEFAULT_LIMIT,
-  examples: [DEFAULT_LIMIT],
-});
+export const PageOffset = createIntegerScalar('PageOffset', 'Items to skip', 0, MAX_INT, 0, 0);
+export const PageLimit = createIntegerScalar(
+  'PageLimit',
+  'Items to return',
+  1,
+  MAX_LIMIT,
+  DEFAULT_LIMIT,
+  DEFAULT_LIMIT,
+);
 
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
@@ -165,12 +186,12 @@ export function text(name: string, description: string, bounds: TextBounds = {})
   });
 }
 
+/** Creates a scalar for text of 1 to `max` characters. @param noun what it is, in its description */
+export const createTextScalar = (name: string, noun: string, max: number, example: string, specifiedBy?: string) =>
+  text(name, `${noun}, 1 to ${max} characters.`, { min: 1, max, example, specifiedBy });
+
 /** Search text of a filter. */
-export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 characters.', {
-  min: 1,
-  max: 200,
-  example: 'Professional indemnity',
-});
+export const FilterText = createTextScalar('FilterText', 'Text to compare with', 200, 'Professional indemnity');
 
 /** Creates the scalar of the identifiers of a kind. */
 export function createIdScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
@@ -181,13 +202,7 @@ export function createIdScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
 /** Creates a scalar of identifiers that match a pattern other than that of their kind. */
 export function createIdPatternScalar(name: string, description: string, kind: IdKind, pattern: RegExp) {
   const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
-  return scalar<string>({
-    name,
-    description,
-    jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
-    parse: (value) =>
-      typeof value === 'string' && pattern.test(value) ? value : fail(`must be an identifier like ${example}`),
-  });
+  return createPatternScalar(name, description, pattern, example, `must be an identifier like ${example}`);
 }
 
 export const BuilderId = createIdScalar('builder', 'BuilderId');
@@ -255,13 +270,9 @@ export const FileName = scalar<string>({
 /** Maximum bytes of an attachment (UPL-2). */
 export const MAX_ATTACHMENT_BYTES = 41_943_040;
 
-export const FileSize = createIntegerScalar('FileSize', 'Bytes of a file', 1, MAX_ATTACHMENT_BYTES, {
-  examples: [2_418_044],
-});
+export const FileSize = createIntegerScalar('FileSize', 'Bytes of a file', 1, MAX_ATTACHMENT_BYTES, 2_418_044);
 
-export const PixelCount = createIntegerScalar('PixelCount', 'Width or height of an image', 1, MAX_INT, {
-  examples: [4_032],
-});
+export const PixelCount = createIntegerScalar('PixelCount', 'Width or height of an image', 1, MAX_INT, 4_032);
 
 export const UploadHeaders = scalar<Record<string, string>>({
   name: 'UploadHeaders',
@@ -279,11 +290,12 @@ export const UploadHeaders = scalar<Record<string, string>>({
   parse: () => fail('is given by the service'),
 });
 
-export const ExternalSourceId = text('ExternalSourceId', 'Identifier in the other application, 1 to 220 characters.', {
-  min: 1,
-  max: 220,
-  example: 'walk-20260302-0017',
-});
+export const ExternalSourceId = createTextScalar(
+  'ExternalSourceId',
+  'Identifier in the other application',
+  220,
+  'walk-20260302-0017',
+);
 
 /** Key of a request that creates a record, as text or as a structured string (RFC 9651). */
 export const IdempotencyKey = scalar<string>({
@@ -307,8 +319,4 @@ export const IdempotencyKey = scalar<string>({
 const parseStructuredString = (text: string): string | null =>
   /^"(?:[^"\\]|\\["\\])*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : null;
 
-export const SourceApp = text('SourceApp', 'Name of the other application, 1 to 80 characters.', {
-  min: 1,
-  max: 80,
-  example: 'site-notes',
-});
+export const SourceApp = createTextScalar('SourceApp', 'Name of the other application', 80, 'site-notes');

@@ -4,9 +4,7 @@ import type { Scope } from './scopes.ts';
 
 export const SnapshotId = createIdScalar('snapshot', 'SnapshotId');
 
-export const ByteCount = createIntegerScalar('ByteCount', 'Bytes', 0, Number.MAX_SAFE_INTEGER, {
-  examples: [1_048_576],
-});
+export const ByteCount = createIntegerScalar('ByteCount', 'Bytes', 0, Number.MAX_SAFE_INTEGER, 1_048_576);
 
 export const SnapshotStatus = declareEnum(
   'SnapshotStatus',

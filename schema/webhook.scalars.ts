@@ -1,7 +1,7 @@
 import { declareEnum, type Value } from './enums.ts';
 import { idPattern } from './ids.ts';
 import { fail, STANDARDS, scalar } from './scalar.ts';
-import { createIdScalar } from './scalars.ts';
+import { createIdScalar, createPatternScalar } from './scalars.ts';
 import { hasLength, isCleanText, UNCLEAN } from './text.ts';
 
 export const WebhookEndpointId = createIdScalar('webhookEndpoint', 'WebhookEndpointId', 'a webhook endpoint');
@@ -67,16 +67,10 @@ export const WebhookUrl = scalar<string>({
 });
 
 /** Position in the list of an endpoint's deliveries: the id of the last delivery of a page. */
-export const DeliveryCursor = scalar<string>({
-  name: 'DeliveryCursor',
-  description: '`meta.nextCursor` of the page before.',
-  jsonSchema: {
-    type: 'string',
-    pattern: idPattern('webhookDelivery').source,
-    examples: ['whd_a0mkq3v8t2n4c7x1p9r5w6yzb'],
-  },
-  parse: (value) =>
-    typeof value === 'string' && idPattern('webhookDelivery').test(value)
-      ? value
-      : fail('must be the nextCursor of a page of deliveries'),
-});
+export const DeliveryCursor = createPatternScalar(
+  'DeliveryCursor',
+  '`meta.nextCursor` of the page before.',
+  idPattern('webhookDelivery'),
+  'whd_a0mkq3v8t2n4c7x1p9r5w6yzb',
+  'must be the nextCursor of a page of deliveries',
+);

@@ -2,7 +2,7 @@ import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
 import { Rule } from '../../schema/input-rules.ts';
 import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
-import { text, toInstant } from '../../schema/scalars.ts';
+import { createTextScalar, toInstant } from '../../schema/scalars.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import type { FieldError } from '../../src/shared/errors.ts';
 import { describeDuration } from './duration.ts';
@@ -26,11 +26,7 @@ const GateInstant = scalar<string>({
 const MAX_LENGTH = 200;
 
 /** Identifier or name that the gate assigns; stored unchanged. */
-export const GateText = text('GateText', `Text of 1 to ${MAX_LENGTH} characters.`, {
-  min: 1,
-  max: MAX_LENGTH,
-  example: 'gate-2-20260302-000147',
-});
+export const GateText = createTextScalar('GateText', 'Text', MAX_LENGTH, 'gate-2-20260302-000147');
 
 const WORKER_ID = /^wkr_[a-zA-Z0-9]+$/;
 

@@ -1,26 +1,13 @@
 import { ArgsType, Field } from 'type-graphql';
 import { ListCursor } from '../../schema/list-cursor.scalar.ts';
 import { UtcRangeArgs } from '../../schema/range.ts';
-import { createIntegerScalar, DEFAULT_LIMIT, text } from '../../schema/scalars.ts';
+import { createIntegerScalar, createTextScalar, DEFAULT_LIMIT } from '../../schema/scalars.ts';
 
-const RequestId = text('RequestId', 'Value of `X-Request-Id`, 1 to 128 characters.', {
-  min: 1,
-  max: 128,
-  example: '8c1f0d9e-6f0b-4a53-9d54-0f4f6d2a7b11',
-});
+const RequestId = createTextScalar('RequestId', 'Value of `X-Request-Id`', 128, '8c1f0d9e-6f0b-4a53-9d54-0f4f6d2a7b11');
+const ErrorCode = createTextScalar('ErrorCode', 'Code of an error', 100, 'INSUFFICIENT_SCOPE');
 
-const ErrorCode = text('ErrorCode', 'Code of an error, 1 to 100 characters.', {
-  min: 1,
-  max: 100,
-  example: 'INSUFFICIENT_SCOPE',
-});
-
-const ErrorStatus = createIntegerScalar('ErrorStatus', 'HTTP status of an error', 400, 599, { examples: [403] });
-
-const LogLimit = createIntegerScalar('LogLimit', 'Requests to return', 1, 100, {
-  default: DEFAULT_LIMIT,
-  examples: [DEFAULT_LIMIT],
-});
+const ErrorStatus = createIntegerScalar('ErrorStatus', 'HTTP status of an error', 400, 599, 403);
+const LogLimit = createIntegerScalar('LogLimit', 'Requests to return', 1, 100, DEFAULT_LIMIT, DEFAULT_LIMIT);
 
 @ArgsType()
 export class RequestLogArgs extends UtcRangeArgs {

@@ -60,7 +60,7 @@ export const SourceRevision = createIntegerScalar(
   'Revision of the report in its application, higher with every change',
   LIMITS.sourceRevision.min,
   LIMITS.sourceRevision.max,
-  { examples: [7] },
+  7,
 );
 
 /** Validated and stored unchanged, because the content of a report is the request as it was sent. */
