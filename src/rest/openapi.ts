@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { recordType } from '../../schema/selection.ts';
-import { createGuide, TAG_GUIDES, TAGS } from './openapi/guide.ts';
+import { createGuide, TAGS } from './openapi/guide.ts';
 import type { ManualOperation } from './openapi/manual-operations/manual-operation.ts';
 import { createManualOperations, staticSchemas } from './openapi/manual-operations.ts';
 import { describeOperation } from './openapi/operation.ts';
@@ -45,7 +45,6 @@ export async function createOpenApiDocument(
       responses[status] = withRecordedResponses(response, `${operationId} ${status}`, baseUrl);
     }
   }
-  const paths = toPaths(described, tags);
   const { headers, responses } = createResponseComponents();
   return {
     openapi: '3.1.0',
@@ -58,28 +57,22 @@ export async function createOpenApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: tags.map((name) => ({
-      name,
-      description: TAGS[name] ?? describeRecords(name, schema, operations),
-      ...(TAG_GUIDES[name] && {
-        externalDocs: { description: 'Guide', url: `${baseUrl}/docs/guides/${TAG_GUIDES[name]}` },
-      }),
-    })),
+    tags: tags.map((name) => {
+      const [description = describeRecords(name, schema, operations), guide] = TAGS[name] ?? [];
+      const externalDocs = { description: 'Guide', url: `${baseUrl}/docs/guides/${guide}` };
+      return { name, description, ...(guide && { externalDocs }) };
+    }),
     'x-tagGroups': groupTags(tags, operations),
-    paths,
+    paths: toPaths(described, tags),
     ...(operations.some(({ tag }) => tag === 'Webhooks') && {
       webhooks: createWebhooks(getRecordedResponse('receiveEvent', baseUrl)),
     }),
     components: {
       securitySchemes: createSecuritySchemes(baseUrl),
-      parameters: filterUsed(paths, 'parameters', parameterComponents),
+      parameters: parameterComponents,
       headers,
-      responses: filterUsed(
-        paths,
-        'responses',
-        Object.fromEntries(
-          Object.entries(responses).map(([name, response]) => [name, withRecordedResponses(response, name, baseUrl)]),
-        ),
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([name, response]) => [name, withRecordedResponses(response, name, baseUrl)]),
       ),
       schemas: sortByName({ ...schemas.components(), ...validationSchemas, ...staticSchemas }),
     },
@@ -137,14 +130,6 @@ function toPaths(operations: DescribedOperation[], tags: string[]): Record<strin
 
 const sortByName = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
-
-/** Returns the components that the paths refer to. */
-function filterUsed<T>(paths: object, section: string, components: Record<string, T>): Record<string, T> {
-  const text = JSON.stringify(paths);
-  return Object.fromEntries(
-    Object.entries(components).filter(([name]) => text.includes(`"#/components/${section}/${name}"`)),
-  );
-}
 
 /** Returns the description of the records that a read of the tag returns, for a tag that the guide does not describe. */
 function describeRecords(tag: string, schema: GraphQLSchema, operations: Operation[]): string | null | undefined {

@@ -11,6 +11,7 @@ import {
 import { idPattern } from '../../schema/ids.ts';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
+import { recordType } from '../../schema/selection.ts';
 import { lookUpBuilder } from '../auth/authorization.ts';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -202,26 +203,16 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
 
 export type NullOmitter = (value: unknown) => unknown;
 
-/** Returns a function that removes the null fields marked `@OmittedWhenNull`; null when the type has no such field. */
+/** Returns a function that removes the null fields marked `@OmittedWhenNull` of a response's records; null when their type has no such field. */
 export function createNullOmitter(type: GraphQLOutputType): NullOmitter | null {
-  const named = getNamedType(type);
-  if (!isObjectType(named)) return null;
-  const fields = Object.values(named.getFields()).filter((field) => !field.extensions.graphOnly);
-  const omitted = fields.filter((field) => field.extensions.omittedWhenNull).map((field) => field.name);
-  const nested = fields.flatMap((field) => {
-    const omit = createNullOmitter(field.type);
-    return omit ? [[field.name, omit] as const] : [];
-  });
-  if (omitted.length === 0 && nested.length === 0) return null;
-  const omit = (value: Record<string, unknown>): Record<string, unknown> => {
+  const record = recordType(type);
+  const fields = isObjectType(record) ? Object.values(record.getFields()) : [];
+  const omitted = fields.filter(({ extensions }) => extensions.omittedWhenNull).map(({ name }) => name);
+  if (omitted.length === 0) return null;
+  return (body) => {
+    const records = [(body as { data?: Record<string, unknown>[] }).data ?? (body as Record<string, unknown>)].flat();
     // JSON.stringify omits undefined; `delete` would give the object slow properties.
-    for (const name of omitted) if (value[name] === null) value[name] = undefined;
-    for (const [name, inner] of nested) inner(value[name]);
-    return value;
-  };
-  return (value) => {
-    if (Array.isArray(value)) for (const item of value) omit(item as Record<string, unknown>);
-    else if (value !== null) omit(value as Record<string, unknown>);
-    return value;
+    for (const each of records) for (const name of omitted) if (each[name] === null) each[name] = undefined;
+    return body;
   };
 }

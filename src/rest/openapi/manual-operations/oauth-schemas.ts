@@ -38,6 +38,22 @@ function grant(type: string, required: Record<string, JsonSchema>, optional: Rec
   return body({ grant_type: { type: 'string', const: type, description: 'Grant type.' }, ...required }, optional);
 }
 
+/** Of the grants of a user, where they may be left out. */
+const OPTIONAL_AUDIENCE = {
+  audience: text('Base address of the API; may be left out.'),
+  resource: text('That of the authorization request; may be left out.', URI),
+};
+
+/** What an access token and its introspection say. */
+const TOKEN_CLAIMS = {
+  sub: text('The user, or the client when the token is for the client itself.'),
+  client_id: text('The client that the token was issued to.'),
+  builder_id: text('The builder that the token gives access to; only for tokens of users.', { pattern }),
+  iss: text('Base address of the API.', URI),
+  scope: text('The granted scopes, separated by spaces.'),
+  iat: integer('When the token was issued, in seconds since the epoch.'),
+};
+
 const tokenRequest = body({ token: text('An access or refresh token.') }, { token_type_hint: text('Ignored.') });
 
 const GRANTS = {
@@ -73,19 +89,12 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       redirect_uri: text('The same as at `/oauth/authorize`.', URI),
       code_verifier: text('The PKCE verifier that the challenge was computed from.', VERIFIER),
     },
-    {
-      audience: text('Base address of the API; may be left out.'),
-      resource: text('That of the authorization request; may be left out.', URI),
-    },
+    OPTIONAL_AUDIENCE,
   ),
   RefreshTokenGrant: grant(
     'refresh_token',
     { refresh_token: text('The newest refresh token.') },
-    {
-      scope: text('A subset of the consented scopes. Default: all of them.'),
-      audience: text('Base address of the API; may be left out.'),
-      resource: text('That of the authorization request; may be left out.', URI),
-    },
+    { scope: text('A subset of the consented scopes. Default: all of them.'), ...OPTIONAL_AUDIENCE },
   ),
   Token: toObjectSchema(
     null,
@@ -105,16 +114,9 @@ export const oauthSchemas: Record<string, JsonSchema> = {
     type: 'object',
     description: 'Claims of an access token. A client need not read them: `GET /me` gives what they mean.',
     properties: {
-      sub: text('The user, or the client when the token is for the client itself.'),
-      client_id: text('The client that the token was issued to.'),
-      builder_id: text('The builder that the token gives access to; only in the authorization-code flow.', {
-        pattern,
-      }),
-      iss: text('Base address of the API.', URI),
+      ...TOKEN_CLAIMS,
       aud: text('Base address of the API.', URI),
-      scope: text('The granted scopes, separated by spaces.'),
       jti: text('Identifies the token.'),
-      iat: integer('When the token was issued, in seconds since the epoch.'),
       exp: integer(`When the token ends, in seconds since the epoch: \`iat\` plus ${ACCESS_TOKEN_SECONDS}.`),
     },
     required: ['sub', 'client_id', 'iss', 'aud', 'scope', 'jti', 'iat', 'exp'],
@@ -130,16 +132,11 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       },
     },
     {
-      scope: text('Scopes of the token, separated by spaces.'),
-      client_id: text('The client that the token was issued to.'),
-      sub: text('The user, or the client when it is for the client itself.'),
-      builder_id: text('The builder that the token gives access to; only for tokens of users.', { pattern }),
+      ...TOKEN_CLAIMS,
       token_type: text('Present for access tokens only.', { enum: ['Bearer'] }),
       jti: text('Present for access tokens only.'),
       aud: text('Present for access tokens only.'),
-      iss: text('Base address of the API.'),
-      iat: integer('Seconds since the epoch.'),
-      exp: integer('Seconds since the epoch.'),
+      exp: integer('When the token ends, in seconds since the epoch.'),
     },
   ),
   AuthorizationServerMetadata: {
