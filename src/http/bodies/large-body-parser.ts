@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
-import type { RequestContext } from '../../auth/request-context.ts';
 import { DOCUMENT_TYPE } from '../../domain/photo-reports/limits.ts';
 import { PreparedPage } from '../../domain/photo-reports/prepared-page.ts';
 import { FieldErrors, invalidField, payloadTooLarge, unavailable } from '../../shared/errors.ts';
@@ -51,7 +50,6 @@ const BYTES_PER_TOKEN = 64;
 /** A request whose large body is being received or processed. */
 interface LargeRequest {
   request: FastifyRequest;
-  context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
 }
@@ -101,10 +99,14 @@ export class LargeBodyParser {
       large ??= this.#largeRequest(request);
       return large;
     };
-    const admit = () => this.#admit(largeRequest(), length ?? limit);
+    const admit = () => admitLarge(largeRequest(), length ?? limit);
     const body =
       length !== undefined && length <= this.#largeFrom
-        ? await payload.toArray().then(Buffer.concat, rejectUnfinished)
+        ? Buffer.concat(
+            await payload.toArray().catch(() => {
+              throw bodyEndedEarly();
+            }),
+          )
         : await receiveBody(payload, length, { largeFrom: this.#largeFrom, limit, admit });
     return body.length <= this.#largeFrom
       ? this.#parseSmall(body, form, request, largeRequest)
@@ -131,22 +133,13 @@ export class LargeBodyParser {
     if (tokens > MAX_TOKENS) {
       // Accepted only for operations with large bodies. The operation is known once the body is parsed.
       const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
-      large.context.largeBodyError ??= invalidField('body', message);
+      request.context!.largeBodyError ??= invalidField('body', message);
     }
-    await this.#admit(large, Math.max(body.length, tokens * BYTES_PER_TOKEN));
+    await admitLarge(large, Math.max(body.length, tokens * BYTES_PER_TOKEN));
     return this.#parseInThread(body, form, large);
   }
 
-  /** Waits for memory of the caller's share. */
-  #admit({ request, signal }: LargeRequest, bytes: number): Promise<void> {
-    return request.usage!.acquireLargeBody(bytes, signal);
-  }
-
-  async #parseInThread(
-    body: Uint8Array,
-    form: LargeBodyForm,
-    { request, context, signal }: LargeRequest,
-  ): Promise<unknown> {
+  async #parseInThread(body: Uint8Array, form: LargeBodyForm, { request, signal }: LargeRequest): Promise<unknown> {
     const result = await this.#runInOrder(() => {
       signal.throwIfAborted();
       return this.#process(body, form);
@@ -155,7 +148,7 @@ export class LargeBodyParser {
     if ('errors' in result) {
       const errors = new FieldErrors();
       errors.add(...result.errors);
-      errors.addNew(...(context.textErrors ?? []));
+      errors.addNew(...(request.context!.textErrors ?? []));
       return errors.throwIfAny();
     }
     const value = result.value as Record<string, Record<string, unknown>>;
@@ -192,10 +185,10 @@ export class LargeBodyParser {
     const raw = request.response!;
     const connection = new AbortController();
     raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
-    return { request, context: request.context!, signal: connection.signal };
+    return { request, signal: connection.signal };
   }
 }
 
-function rejectUnfinished(): never {
-  throw bodyEndedEarly();
-}
+/** Waits for memory of the caller's share. */
+const admitLarge = ({ request, signal }: LargeRequest, bytes: number): Promise<void> =>
+  request.usage!.acquireLargeBody(bytes, signal);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { invalidField, payloadTooLarge } from '../../shared/errors.ts';
+import { ApiError, invalidField, payloadTooLarge } from '../../shared/errors.ts';
 
 /** The error of a body whose client went away before all of it was received. No client reads it. */
 export const bodyEndedEarly = () => invalidField('body', 'ended early');
@@ -43,14 +43,9 @@ async function* chunksOf(payload: Readable): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (error) {
-    throw toReceiveError(error);
+    // One that ended early is no failure of the service.
+    throw error instanceof ApiError ? error : bodyEndedEarly();
   }
 }
 
 const lengthMismatch = () => invalidField('Content-Length', 'does not match the body');
-
-/** Returns 400 for a body that ended early, which is not a failure of the service; other errors unchanged. */
-function toReceiveError(error: unknown): Error {
-  const isApiError = typeof (error as { status?: number }).status === 'number';
-  return isApiError ? (error as Error) : bodyEndedEarly();
-}

@@ -49,46 +49,41 @@ export async function registerHealth(
   app: FastifyInstance,
   { config, databases, storages, isStopping }: Dependencies,
 ): Promise<void> {
-  const probeDatabase = shareProbes((region) => probe(() => queryState(databases[region])));
-  const probeStore = shareProbes((region) =>
-    probe(async () => {
-      await storages[region].byteStore.stat(PROBE_KEY);
-      return 'ok';
-    }),
-  );
+  const probeDatabases = shareProbe(async (region) => {
+    const [row] = await databases[region].runner.run(PING, []);
+    return row![0] === 'on' ? 'read-only' : 'ok';
+  });
+  const probeStores = shareProbe(async (region) => {
+    await storages[region].byteStore.stat(PROBE_KEY);
+    return 'ok';
+  });
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (request, reply) => {
-    const found = await probeRegions(probeDatabase);
+    const found = await probeDatabases();
     const draining = isStopping();
     const states = Object.entries(found).map(([region, { state }]) => [region, state] as const);
     request.isExpectedToFail = draining;
     const status = draining ? 'unavailable' : findWorst(states.map(([, state]) => state));
     const regions = Object.fromEntries(states);
     const details = hasMetricsToken(request, config)
-      ? { components: { databases: found, stores: await probeRegions(probeStore), draining } }
+      ? { components: { databases: found, stores: await probeStores(), draining } }
       : {};
     return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions, ...details });
   });
   rejectOtherMethods(app, ['/health/live', '/health/ready']);
 }
 
-type Probe = (region: RegionId) => Promise<ComponentState>;
-
-async function probeRegions(probeRegion: Probe): Promise<Record<string, ComponentState>> {
-  return Object.fromEntries(
-    await Promise.all(REGIONS.map(async (region) => [region, await probeRegion(region)] as const)),
-  );
-}
-
-/** Lets concurrent requests share a probe of a region, because health checks have no rate limit. */
-function shareProbes(start: Probe): Probe {
-  const probes = new Map<RegionId, Promise<ComponentState>>();
-  return (region) => {
-    let running = probes.get(region);
-    if (!running) {
-      running = start(region).finally(() => probes.delete(region));
-      probes.set(region, running);
-    }
+/** Returns a function that probes every region. Concurrent calls share a probe, because health checks have no rate limit. */
+function shareProbe(findState: (region: RegionId) => Promise<State>) {
+  let running: Promise<Record<string, ComponentState>> | undefined;
+  const start = async () =>
+    Object.fromEntries(
+      await Promise.all(REGIONS.map(async (region) => [region, await probe(() => findState(region))] as const)),
+    );
+  return () => {
+    running ??= start().finally(() => {
+      running = undefined;
+    });
     return running;
   };
 }
@@ -103,26 +98,19 @@ async function probe(work: () => Promise<State>): Promise<ComponentState> {
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
   });
+  let state: State = 'unavailable';
+  let error: string | undefined;
   try {
-    return describe(await Promise.race([work(), timeout]), startedAt);
-  } catch (error) {
-    return { ...describe('unavailable', startedAt), error: toMessage(error as Error & { code?: string }) };
+    state = await Promise.race([work(), timeout]);
+  } catch (thrown) {
+    error = toMessage(thrown as Error & { code?: string });
   } finally {
     clearTimeout(timer);
   }
+  return { state, milliseconds: Math.round(performance.now() - startedAt), error };
 }
-
-const describe = (state: State, startedAt: number): ComponentState => ({
-  state,
-  milliseconds: Math.round(performance.now() - startedAt),
-});
 
 /** A public error hides its cause, which the operator needs. */
 function toMessage({ message, code, cause }: Error & { code?: string }): string {
   return (cause instanceof Error && (cause.message || cause.name)) || message || code || 'failed';
-}
-
-async function queryState({ runner }: Databases['au1']): Promise<State> {
-  const [row] = await runner.run(PING, []);
-  return row![0] === 'on' ? 'read-only' : 'ok';
 }

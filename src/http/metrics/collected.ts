@@ -15,40 +15,29 @@ interface Definition {
 }
 
 /** Registers a counter whose values are kept elsewhere. */
-export function collectCounter({ collect, registry = promClient.register, ...definition }: Definition): void {
-  new promClient.Counter({
-    labelNames: [],
-    ...definition,
-    registers: [registry],
-    async collect() {
-      const samples = await collect();
-      this.reset();
-      for (const [labels, value] of samples) this.inc(labels, value);
-    },
-  });
+export function collectCounter(definition: Definition): void {
+  new promClient.Counter(toConfiguration(definition));
 }
 
-/** Registers a gauge whose values are kept elsewhere. By default the values of several workers are added up. */
-export function collectGauge({
-  collect,
-  registry = promClient.register,
-  ...definition
-}: Definition & {
-  /** `max` for values that every worker reads from the same source. */
-  aggregator?: 'sum' | 'max';
-}): void {
-  new promClient.Gauge({
-    labelNames: [],
-    aggregator: 'sum',
-    ...definition,
-    registers: [registry],
-    async collect() {
-      const samples = await collect();
-      this.reset();
-      for (const [labels, value] of samples) this.set(labels, value);
-    },
-  });
+/**
+ * Registers a gauge whose values are kept elsewhere.
+ *
+ * @param definition.aggregator `max` for values that every worker reads from the same source; by default those of workers are added up
+ */
+export function collectGauge({ aggregator = 'sum', ...definition }: Definition & { aggregator?: 'sum' | 'max' }): void {
+  new promClient.Gauge({ ...toConfiguration(definition), aggregator });
 }
+
+const toConfiguration = ({ collect, registry = promClient.register, ...definition }: Definition) => ({
+  labelNames: [],
+  ...definition,
+  registers: [registry],
+  async collect(this: promClient.Counter | promClient.Gauge) {
+    const samples = await collect();
+    this.reset();
+    for (const [labels, value] of samples) this.inc(labels, value);
+  },
+});
 
 /** A set of counts with the labels that all of them share. */
 export type LabelledCounts = readonly [labels: Record<string, string>, counts: DurationCounts];

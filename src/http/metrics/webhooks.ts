@@ -2,6 +2,7 @@ import promClient from 'prom-client';
 import type { ClaimedDelivery } from '../../domain/webhooks/delivery/claim.ts';
 import type { Dispatcher } from '../../domain/webhooks/delivery/dispatcher.ts';
 import { type Attempt, isSuccess } from '../../domain/webhooks/receiver-client.ts';
+import { collectGauge, type Sample } from './collected.ts';
 
 /** Seconds from a change to the end of its first attempt. */
 const BUCKETS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15, 60, 300];
@@ -20,29 +21,15 @@ export function registerWebhookMetrics(
     help: 'seconds from a change to the end of the first attempt to deliver its event',
     buckets: BUCKETS,
   });
-  const gauge = (
-    name: string,
-    help: string,
-    aggregator: 'sum' | 'max',
-    value: (statistics: Dispatcher['statistics']) => number,
-  ) =>
-    new promClient.Gauge({
-      name,
-      help,
-      aggregator,
-      labelNames: ['region'],
-      collect() {
-        for (const [region, dispatcher] of dispatchers()) this.set({ region }, value(dispatcher.statistics));
-      },
-    });
-  gauge('webhook_endpoints', 'active webhook endpoints', 'max', ({ endpoints }) => endpoints);
-  gauge(
-    'webhook_endpoints_unreadable_secret',
-    'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret',
-    'max',
-    ({ unreadableSecrets }) => unreadableSecrets,
-  );
-  gauge('webhook_requests_in_flight', 'requests to receivers in progress', 'sum', ({ inFlight }) => inFlight);
+  const observe = (value: keyof Dispatcher['statistics'], name: string, help: string, aggregator: 'sum' | 'max') => {
+    const collect = () =>
+      Array.from(dispatchers(), ([region, { statistics }]): Sample => [{ region }, statistics[value]]);
+    collectGauge({ name, help, aggregator, labelNames: ['region'], collect });
+  };
+  observe('endpoints', 'webhook_endpoints', 'active webhook endpoints', 'max');
+  const unreadable = 'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret';
+  observe('unreadableSecrets', 'webhook_endpoints_unreadable_secret', unreadable, 'max');
+  observe('inFlight', 'webhook_requests_in_flight', 'requests to receivers in progress', 'sum');
   return (attempt, { attempts: earlier, event }) => {
     attempts.inc({ result: isSuccess(attempt) ? 'success' : attempt.status === null ? 'no_response' : 'rejected' });
     if (earlier === 0) latency.observe((Date.now() - Date.parse(event.occurredAt)) / 1000);

@@ -48,108 +48,119 @@ export async function registerStorage(
   app: FastifyInstance,
   { storages, ...limits }: SignedUrlLimits & { storages: Storages },
 ): Promise<void> {
+  const urls = new SignedUrls(storages, limits);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // The handler reads the stream.
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     const url = STORAGE_ROUTE;
     scope.options(url, async (_request, reply) => reply.headers(CORS).code(204).send());
-    scope.put(url, { onRequest: (request, reply) => admitUpload(storages, limits, request, reply) }, (request, reply) =>
-      receive(storages, request, reply),
-    );
-    const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
+    scope.put(url, { onRequest: urls.admitUpload }, urls.receive);
     // Fastify's own HEAD route would read the whole object.
-    scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, limits, request, reply));
-    scope.head(url, { onRequest }, (request, reply) => send(storages, limits, request, reply));
+    scope.get(url, { exposeHeadRoute: false, onRequest: urls.admitDownload }, urls.send);
+    scope.head(url, { onRequest: urls.admitDownload }, urls.send);
   });
   rejectOtherMethods(app, [STORAGE_ROUTE], limits.limitPageRequest);
 }
 
-/** Returns the storage and grant of a signed URL; throws 403 where it is invalid. */
-function requireGrant(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, SignedUrlClaims] {
-  const { region, '*': key } = request.params as { region: string; '*': string };
-  const storage = (REGIONS as readonly string[]).includes(region) ? storages[region as RegionId] : null;
-  const grant = storage?.signer.verify(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
-  if (grant === 'EXPIRED') throw forbidden('The signed URL has expired.');
-  if (grant === 'ALTERED') throw forbidden('The URL is not signed for this request.');
-  return [storage!, grant];
-}
+/** The hooks and handlers of the signed URLs. */
+class SignedUrls {
+  constructor(
+    readonly storages: Storages,
+    readonly limits: SignedUrlLimits,
+  ) {}
 
-/** Checks signature, rate limit and headers of an upload before Fastify looks for a content type parser. */
-async function admitUpload(
-  storages: Storages,
-  limits: SignedUrlLimits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  reply.headers(CORS);
-  const [, grant] = requireGrant(storages, 'PUT', request);
-  const { contentType, size, region } = grant;
-  const shareKey = toShareKey(grant, request);
-  if (limits.limits) await limits.limits.take(limits.databases![region], `upload:${shareKey}`, null);
-  if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
-  if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
-  await new UploadRoom(limits.shares.transfers, shareKey, reply).reserve(size!);
-}
+  /** Checks signature, rate limit and headers of an upload before Fastify looks for a content type parser. */
+  readonly admitUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    reply.headers(CORS);
+    const [, grant] = this.#requireGrant('PUT', request);
+    const { contentType, size, region } = grant;
+    const { limits, databases, shares } = this.limits;
+    const shareKey = toShareKey(grant, request);
+    if (limits) await limits.take(databases![region], `upload:${shareKey}`, null);
+    if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
+    if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
+    await new UploadRoom(shares.transfers, shareKey, reply).reserve(size!);
+  };
 
-async function admitDownload(
-  storages: Storages,
-  { shares }: SignedUrlLimits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const [, grant] = requireGrant(storages, 'GET', request);
-  await holdUntilClosed(shares.transfers, { shareKey: toShareKey(grant, request), cost: MIN_COST }, reply);
+  readonly admitDownload = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const [, grant] = this.#requireGrant('GET', request);
+    const held = { shareKey: toShareKey(grant, request), cost: MIN_COST };
+    await holdUntilClosed(this.limits.shares.transfers, held, reply);
+  };
+
+  readonly receive = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const [storage, grant] = this.#requireGrant('PUT', request);
+    const { key, contentType, size } = grant;
+    // The body ends at its Content-Length; fewer bytes mean that the connection broke. The connection has to stay open for the response,
+    // also where writing fails.
+    const body = request.raw.iterator({ destroyOnReturn: false });
+    const limit = Math.min(size!, MAX_ATTACHMENT_BYTES);
+    const file = await storage.spool.receive(body, limit, { shareKey: toShareKey(grant, request) }).catch((error) => {
+      throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
+    });
+    try {
+      const outcome = await storage.byteStore.putOnce(key, file.path, contentType);
+      if (outcome === 'conflict') throw conflict('UPLOAD_CONFLICT', 'Other bytes were sent to this URL before.');
+    } finally {
+      await storage.spool.discard(file.path);
+    }
+    return reply.code(200).send();
+  };
+
+  /** Responds to GET, and to HEAD with the headers of GET for the whole file. */
+  readonly send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const [storage, grant] = this.#requireGrant('GET', request);
+    const { byteStore } = storage;
+    const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
+    const tag = toEntityTag(grant);
+    // The client has the bytes already. HDR-17.
+    if (tag !== null && matchesTag(known, tag)) {
+      const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
+      return reply.code(304).headers(headers).send();
+    }
+    const isHead = request.method === 'HEAD';
+    const wantsRange = !isHead && range !== undefined && (condition === undefined || condition === tag);
+    const about = isHead || wantsRange ? await byteStore.stat(grant.key) : null;
+    const part = wantsRange && about ? parseRange(range, about.size) : undefined;
+    const found = isHead ? about : await byteStore.open(grant.key, part);
+    if (!found) return this.#sendMissing(storage, grant, request, reply);
+    if (part) reply.code(206).header('Content-Range', `bytes ${part.first}-${part.last}/${about!.size}`);
+    return sendFound(grant, found, request, reply);
+  };
+
+  /** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
+  async #sendMissing(storage: Storage, grant: SignedUrlClaims, request: FastifyRequest, reply: FastifyReply) {
+    const { shares, databases } = this.limits;
+    if (!databases || !isRenditionKey(grant.key)) throw notFound('File');
+    const context = { database: databases[storage.region], storage, shares, shareKey: toShareKey(grant, request) };
+    const closed = new AbortController();
+    reply.raw.once('close', () => closed.abort(unavailable(new Error('The client went away.'))));
+    const missing = await storeRendition(context, grant.key, closed.signal);
+    if (missing === null) {
+      const found = await storage.byteStore.open(grant.key);
+      if (!found) throw notFound('File');
+      return sendFound(grant, found, request, reply);
+    }
+    const placeholder = await renderPlaceholder(missing);
+    const { ETag: _, ...headers } = createHeaders(grant, placeholder.length);
+    return reply.headers({ ...headers, 'Cache-Control': 'no-store' }).send(placeholder);
+  }
+
+  /** Returns the storage and grant of a signed URL; throws 403 where it is invalid. */
+  #requireGrant(method: 'GET' | 'PUT', request: FastifyRequest): [Storage, SignedUrlClaims] {
+    const { region, '*': key } = request.params as { region: string; '*': string };
+    const storage = REGIONS.some((id) => id === region) ? this.storages[region as RegionId] : null;
+    const grant = storage?.signer.verify(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
+    if (grant === 'EXPIRED') throw forbidden('The signed URL has expired.');
+    if (grant === 'ALTERED') throw forbidden('The URL is not signed for this request.');
+    return [storage!, grant];
+  }
 }
 
 /** Returns the share that the URL names; URLs without one are charged to the address of the client. */
 const toShareKey = ({ shareKey }: SignedUrlClaims, request: FastifyRequest): string =>
   shareKey ?? toNetwork(request.ip);
-
-async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, grant] = requireGrant(storages, 'PUT', request);
-  const { key, contentType, size } = grant;
-  // The body ends at its Content-Length; fewer bytes mean that the connection broke. The connection has to stay open for the response,
-  // also where writing fails.
-  const body = request.raw.iterator({ destroyOnReturn: false });
-  const limit = Math.min(size!, MAX_ATTACHMENT_BYTES);
-  const file = await storage.spool.receive(body, limit, { shareKey: toShareKey(grant, request) }).catch((error) => {
-    throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
-  });
-  try {
-    const outcome = await storage.byteStore.putOnce(key, file.path, contentType);
-    if (outcome === 'conflict') throw conflict('UPLOAD_CONFLICT', 'Other bytes were sent to this URL before.');
-  } finally {
-    await storage.spool.discard(file.path);
-  }
-  return reply.code(200).send();
-}
-
-/** Responds to GET, and to HEAD with the headers of GET for the whole file. */
-async function send(
-  storages: Storages,
-  limits: SignedUrlLimits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const [storage, grant] = requireGrant(storages, 'GET', request);
-  const { byteStore } = storage;
-  const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
-  const tag = toEntityTag(grant);
-  // The client has the bytes already. HDR-17.
-  if (tag !== null && matchesTag(known, tag)) {
-    const { 'Content-Length': _, ...headers } = createHeaders(grant, 0);
-    return reply.code(304).headers(headers).send();
-  }
-  const isHead = request.method === 'HEAD';
-  const wantsRange = !isHead && range !== undefined && (condition === undefined || condition === tag);
-  const about = isHead || wantsRange ? await byteStore.stat(grant.key) : null;
-  const part = wantsRange && about ? parseRange(range, about.size) : undefined;
-  const found = isHead ? about : await byteStore.open(grant.key, part);
-  if (!found) return sendMissing(storage, grant, limits, request, reply);
-  if (part) reply.code(206).header('Content-Range', `bytes ${part.first}-${part.last}/${about!.size}`);
-  return sendFound(grant, found, request, reply);
-}
 
 function sendFound(
   grant: SignedUrlClaims,
@@ -159,29 +170,6 @@ function sendFound(
 ): FastifyReply {
   reply.headers(createHeaders(grant, found.size));
   return reply.send(found.stream && paceDownload(found.stream, toShareKey(grant, request)));
-}
-
-/** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
-async function sendMissing(
-  storage: Storage,
-  grant: SignedUrlClaims,
-  { shares, databases }: SignedUrlLimits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  if (!databases || !isRenditionKey(grant.key)) throw notFound('File');
-  const context = { database: databases[storage.region], storage, shares, shareKey: toShareKey(grant, request) };
-  const closed = new AbortController();
-  reply.raw.once('close', () => closed.abort(unavailable(new Error('The client went away.'))));
-  const missing = await storeRendition(context, grant.key, closed.signal);
-  if (missing === null) {
-    const found = await storage.byteStore.open(grant.key);
-    if (!found) throw notFound('File');
-    return sendFound(grant, found, request, reply);
-  }
-  const placeholder = await renderPlaceholder(missing);
-  const { ETag: _, ...headers } = createHeaders(grant, placeholder.length);
-  return reply.headers({ ...headers, 'Cache-Control': 'no-store' }).send(placeholder);
 }
 
 function createHeaders(grant: SignedUrlClaims, size: number) {
