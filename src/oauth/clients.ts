@@ -1,21 +1,12 @@
-import type { ClientType, Grant } from '../../entities/oauth-client.entity.ts';
+import type { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import type { Database } from '../database/database.ts';
 import type { Statement, TextRow } from '../database/pool/pg-pipeline.ts';
 import { VALID_SECRETS } from '../shared/secrets.ts';
 
 /** An enabled client with what the OAuth endpoints need of it. */
-export interface RegisteredClient {
-  id: string;
-  /** Shown on the consent page. */
-  name: string;
-  /** Null for an internal client, which cannot use the authorization code grant. */
-  integratorId: string | null;
+export interface RegisteredClient
+  extends Pick<OAuthClient, 'id' | 'name' | 'integratorId' | 'type' | 'grants' | 'scopes' | 'redirectUris'> {
   integratorName: string | null;
-  type: ClientType;
-  grants: Grant[];
-  scopes: string[];
-  /** Compared exactly. */
-  redirectUris: string[];
   /** Digests of the currently valid secrets. */
   digests: string[];
   /** Database of the client's region. */

@@ -1,4 +1,5 @@
 import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
+import type { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
@@ -9,13 +10,9 @@ import type { OAuthDependencies } from '../dependencies.ts';
 import { expiredOrRevokedGrant } from '../errors.ts';
 
 /** The token family of one consent, as stored codes and refresh tokens include it. */
-export interface StoredTokenFamily {
+export interface StoredTokenFamily
+  extends Pick<TokenFamily, 'clientId' | 'userId' | 'builderId' | 'scopes' | 'resource'> {
   familyId: string;
-  clientId: string;
-  userId: string;
-  builderId: string;
-  scopes: string[];
-  resource: string | null;
   revoked: boolean;
 }
 
