@@ -28,8 +28,7 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
-    const source = toReportSource(context, builderId, request);
-    return syncReport(context, source, request, false);
+    return syncReport(context, toReportSource(context, builderId, request), request, false);
   }
 
   @Mutation(() => PhotoReportSync, {
@@ -41,8 +40,7 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
-    const source = toReportSource(context, builderId, request);
-    return syncReport(context, source, request, true);
+    return syncReport(context, toReportSource(context, builderId, request), request, true);
   }
 
   @Mutation(() => PhotoReportArchive, {
@@ -58,13 +56,11 @@ export class PhotoReportSyncResolver {
     @Args() { sourceRevision, ...report }: ArchiveReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportArchive> {
-    const source = toReportSource(context, builderId, report);
-    return archiveReport(context, source, sourceRevision ?? null);
+    return archiveReport(context, toReportSource(context, builderId, report), sourceRevision ?? null);
   }
 }
 
 function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
-  const integratorId = context.caller.requireIntegrator();
   const { sourceApp, sourceExternalId } = report;
-  return { integratorId, builderId, sourceApp, sourceExternalId };
+  return { integratorId: context.caller.requireIntegrator(), builderId, sourceApp, sourceExternalId };
 }

@@ -54,9 +54,8 @@ export class GalleryPhoto {
   description?: string | null;
 }
 
-/** Body of `bulkUpsertPhotos` (PHO-21). */
 @ArgsType()
-export class BulkUpsertArgs {
+class SourcePageArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
   externalSourceId!: string;
 
@@ -64,7 +63,11 @@ export class BulkUpsertArgs {
     description: 'Name of the application that the page comes from, part of the identity of the page.',
   })
   sourceApp!: string;
+}
 
+/** Body of `bulkUpsertPhotos` (PHO-21). */
+@ArgsType()
+export class BulkUpsertArgs extends SourcePageArgs {
   @Field(() => ProjectId, { description: 'The project whose gallery takes the photos.' })
   projectId!: string;
 
@@ -85,15 +88,7 @@ export class BulkUpsertArgs {
 
 /** Body or query parameters of `bulkDeletePhotos`. */
 @ArgsType()
-export class BulkDeleteArgs {
-  @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
-  externalSourceId!: string;
-
-  @Field(() => SourceApp, {
-    description: 'Name of the application that the page comes from, part of the identity of the page.',
-  })
-  sourceApp!: string;
-
+export class BulkDeleteArgs extends SourcePageArgs {
   @Field(() => ProjectId, { nullable: true, description: 'Not needed: the page is found wherever it is now.' })
   projectId?: string | null;
 
