@@ -16,11 +16,7 @@ type GraphqlType = Parameters<typeof Arg>[1] extends infer F ? (F extends () => 
 /** Arguments of an edge: a class of `@ArgsType`, or types by name, which are all nullable. */
 type EdgeArguments = ClassType<object> | Record<string, GraphqlType>;
 
-interface PageEdgeOptions<Row extends object, Filter extends string> {
-  description: string;
-  reader: Reader<Row, Filter>;
-  /** The filter whose value is the parent's id. */
-  by: NoInfer<Filter>;
+interface PageEdgeOptions<Filter extends string> {
   /** Arguments beside `offset` and `limit`. */
   args?: EdgeArguments[];
   /** Filters for the values of the arguments. Default: each argument is the filter of its name. */
@@ -28,11 +24,18 @@ interface PageEdgeOptions<Row extends object, Filter extends string> {
   where?: (args: any) => Where<NoInfer<Filter>>;
 }
 
-/** Declares a field of `parent`: a page of the records that belong to it. Returns a resolver class for the registry. */
+/**
+ * Declares a field of `parent`: a page of the records that belong to it. Returns a resolver class for the registry.
+ *
+ * @param by filter whose value is the parent's id
+ */
 export function pageEdge<Row extends object, Filter extends string>(
   parent: ClassType<{ id: string }>,
   field: string,
-  { description, reader, by, args = [], where = (values) => values }: PageEdgeOptions<Row, Filter>,
+  reader: Reader<Row, Filter>,
+  by: NoInfer<Filter>,
+  description: string,
+  { args = [], where = (values) => values }: PageEdgeOptions<Filter> = {},
 ): ClassType<object> {
   const parameters = args.flatMap(toParameters);
   class PageEdge {
@@ -53,20 +56,19 @@ export function pageEdge<Row extends object, Filter extends string>(
   return PageEdge;
 }
 
-interface RecordEdgeOptions<Parent, Row extends object> {
-  description: string;
-  reader: Reader<Row, never> | Reader<Row, string>;
-  /** Property of the parent that holds the record's id; the field is null where it is null. */
-  key: keyof Parent & string;
-  /** Whether the field may be null: its key may be, or the record may be archived. */
-  nullable?: boolean;
-}
-
-/** Declares a field of `parent`: the record whose id it holds. Returns a resolver class for the registry. */
+/**
+ * Declares a field of `parent`: the record whose id it holds. Returns a resolver class for the registry.
+ *
+ * @param key property of the parent with the id; the field is null where it is null
+ * @param options.nullable whether the field may be null: its key may be, or the record may be archived
+ */
 export function recordEdge<Parent extends object, Row extends object>(
   parent: ClassType<Parent>,
   field: string,
-  { description, reader, key, nullable = false }: RecordEdgeOptions<Parent, Row>,
+  reader: Reader<Row, never> | Reader<Row, string>,
+  key: keyof Parent & string,
+  description: string,
+  { nullable = false } = {},
 ): ClassType<object> {
   class RecordEdge {
     [field](source: Parent, { loaders }: RequestContext, selection: Selection | null) {
@@ -85,17 +87,16 @@ interface Summary {
   archivedAt?: string | null;
 }
 
-interface SummaryEdgeOptions<Row extends object> {
-  description: string;
-  reader: Reader<Row, never> | Reader<Row, string>;
-  /** Whether the record may be archived; the field is null then. */
-  archivable?: boolean;
-}
-
-/** Declares the field `details` of a summary: the whole record. Returns a resolver class for the registry. */
+/**
+ * Declares the field `details` of a summary: the whole record. Returns a resolver class for the registry.
+ *
+ * @param options.archivable whether the record may be archived; the field is null then
+ */
 export function summaryEdge<Row extends object>(
   parent: ClassType<Summary>,
-  { description, reader, archivable = false }: SummaryEdgeOptions<Row>,
+  reader: Reader<Row, never> | Reader<Row, string>,
+  description: string,
+  { archivable = false } = {},
 ): ClassType<object> {
   class SummaryEdge {
     details(summary: Summary, { loaders }: RequestContext, selection: Selection | null) {

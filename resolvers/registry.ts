@@ -6,14 +6,12 @@ import { GateListsResolver } from './attendance/gate-lists.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
 import { DefectResolver, defectEdges } from './defect/defect.resolver.ts';
 import { EventResolver } from './event/event.resolver.ts';
-import { inductionEdges } from './induction/induction.edges.ts';
-import { InductionResolver } from './induction/induction.resolver.ts';
+import { InductionResolver, inductionEdges } from './induction/induction.resolver.ts';
 import { MeetingResolver, meetingEdges } from './meeting/meeting.resolver.ts';
 import { MeetingWritesResolver } from './meeting/meeting-writes.resolver.ts';
 import { folderEdges, PhotoFolderResolver } from './photo/folder.resolver.ts';
 import { GalleryResolver } from './photo/gallery.resolver.ts';
-import { DefectPhotosResolver, photoEdges } from './photo/photo.edges.ts';
-import { PhotoResolver, photoRecordEdges } from './photo/photo.resolver.ts';
+import { DefectPhotosResolver, PhotoResolver, photoEdges } from './photo/photo.resolver.ts';
 import {
   PhotoReportResolver,
   photoReportEdges,
@@ -27,8 +25,7 @@ import { SnapshotResolver } from './snapshot/snapshot.resolver.ts';
 import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
 import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';
 import { PrequalificationResolver, prequalificationEdges } from './subcontractor/prequalification.resolver.ts';
-import { subcontractorEdges } from './subcontractor/subcontractor.edges.ts';
-import { SubcontractorResolver, subcontractorRecordEdges } from './subcontractor/subcontractor.resolver.ts';
+import { SubcontractorResolver, subcontractorEdges } from './subcontractor/subcontractor.resolver.ts';
 import { SwmsResolver, swmsEdges } from './subcontractor/swms.resolver.ts';
 import { workerEdges } from './subcontractor/worker.edges.ts';
 import { TimesheetResolver, timesheetEdges } from './timesheet/timesheet.resolver.ts';
@@ -73,12 +70,10 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ...insuranceEdges,
   ...meetingEdges,
   ...photoEdges,
-  ...photoRecordEdges,
   ...photoReportEdges,
   ...prequalificationEdges,
   ...projectEdges,
   ...subcontractorEdges,
-  ...subcontractorRecordEdges,
   ...swmsEdges,
   ...timesheetEdges,
   ...workerEdges,

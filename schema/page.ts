@@ -60,14 +60,14 @@ export interface PageWindow {
   orderBy?: string;
 }
 
+/** What a list is asked for: the arguments of clients, and the order. */
+export type PageRequest = PageArgs & Pick<PageWindow, 'orderBy'>;
+
 /** Returns the window with defaults for absent values. */
-export const toPageWindow = ({ offset, limit, cursor, updatedSince, order }: PageArgs): PageWindow => ({
-  offset: offset ?? 0,
-  limit: limit ?? DEFAULT_LIMIT,
-  cursor,
-  updatedSince,
-  order,
-});
+export const toPageWindow = (request: PageRequest): PageWindow => {
+  const { offset, limit, cursor, updatedSince, order, orderBy } = request;
+  return { offset: offset ?? 0, limit: limit ?? DEFAULT_LIMIT, cursor, updatedSince, order, orderBy };
+};
 
 @ObjectType({ description: 'Position of the page in the list.', simpleResolvers: true })
 export class PageMeta {

@@ -12,63 +12,55 @@ import { DayArgs } from './attendance.input.ts';
 
 /* What gates have reported, and the conflicts between reports. Only internal clients have the scope (ACC-8). */
 
-const openVisits = { description: 'The visits that have not ended.', reader: visits, where: () => ({ open: true }) };
-const pendingSignOffs = {
-  description: 'The sign-offs that wait for their sign-on.',
-  reader: signOnEvents,
-  where: () => ({ unsettledStatus: 'PENDING_SIGN_ON' }),
-};
-const rejectedSignOffs = {
-  description: 'The sign-offs that have waited, and then contradicted their sign-on.',
-  reader: signOnEvents,
-  where: () => ({ unsettledStatus: 'REJECTED' }),
-};
-const conflicts = {
-  description: 'The events that were refused with 409. The same request sent again is the same conflict.',
-  reader: signOnConflicts,
-  args: [{ code: SignOnConflictCode }],
-};
+const isPending = { unsettledStatus: 'PENDING_SIGN_ON' };
+
+/** Edges of a project or builder: the visits and events of gates that are not settled. */
+const createUnsettledEdges = (
+  parent: typeof Project | typeof Builder,
+  by: 'projectId' | 'builderId',
+  pendingText: string,
+  pendingOptions: Parameters<typeof pageEdge>[5],
+) => [
+  pageEdge(parent, 'openVisits', visits, by, 'The visits that have not ended.', { where: () => ({ open: true }) }),
+  pageEdge(parent, 'pendingSignOffs', signOnEvents, by, pendingText, pendingOptions),
+  pageEdge(
+    parent,
+    'rejectedSignOffs',
+    signOnEvents,
+    by,
+    'The sign-offs that have waited, and then contradicted their sign-on.',
+    { where: () => ({ unsettledStatus: 'REJECTED' }) },
+  ),
+  pageEdge(
+    parent,
+    'signOnConflicts',
+    signOnConflicts,
+    by,
+    'The events that were refused with 409. The same request sent again is the same conflict.',
+    { args: [{ code: SignOnConflictCode }] },
+  ),
+];
 
 export const attendanceEdges = [
-  pageEdge(Project, 'attendance', {
-    description: 'The visits that began on a day, without the archived ones.',
-    reader: visits,
-    by: 'projectId',
+  pageEdge(Project, 'attendance', visits, 'projectId', 'The visits that began on a day, without the archived ones.', {
     args: [DayArgs],
     where: ({ date, timeZone }: DayArgs) => ({ date, timeZone: timeZone ?? 'UTC', notArchived: true }),
   }),
-  pageEdge(Project, 'openVisits', { ...openVisits, by: 'projectId' }),
-  pageEdge(Project, 'pendingSignOffs', {
-    ...pendingSignOffs,
-    description: 'The sign-offs that wait for their sign-on; with a date, those of that day, by default in UTC.',
-    by: 'projectId',
-    args: [{ date: CalendarDate, timeZone: TimeZone }],
-    where: ({ date, timeZone }: Partial<DayArgs>) => ({
-      unsettledStatus: 'PENDING_SIGN_ON',
-      ...(date && { date, timeZone: timeZone ?? 'UTC' }),
-    }),
+  ...createUnsettledEdges(
+    Project,
+    'projectId',
+    'The sign-offs that wait for their sign-on; with a date, those of that day, by default in UTC.',
+    {
+      args: [{ date: CalendarDate, timeZone: TimeZone }],
+      where: ({ date, timeZone }) => ({ ...isPending, ...(date && { date, timeZone: timeZone ?? 'UTC' }) }),
+    },
+  ),
+  ...createUnsettledEdges(Builder, 'builderId', 'The sign-offs that wait for their sign-on.', {
+    where: () => isPending,
   }),
-  pageEdge(Project, 'rejectedSignOffs', { ...rejectedSignOffs, by: 'projectId' }),
-  pageEdge(Project, 'signOnConflicts', { ...conflicts, by: 'projectId' }),
-  pageEdge(Builder, 'openVisits', { ...openVisits, by: 'builderId' }),
-  pageEdge(Builder, 'pendingSignOffs', { ...pendingSignOffs, by: 'builderId' }),
-  pageEdge(Builder, 'rejectedSignOffs', { ...rejectedSignOffs, by: 'builderId' }),
-  pageEdge(Builder, 'signOnConflicts', { ...conflicts, by: 'builderId' }),
-  pageEdge(Worker, 'visits', {
-    description: "The worker's visits, the archived ones included.",
-    reader: visits,
-    by: 'workerId',
+  pageEdge(Worker, 'visits', visits, 'workerId', "The worker's visits, the archived ones included.", {
     args: [{ projectId: ProjectId }],
   }),
-  pageEdge(SignOnVisit, 'events', {
-    description: 'The sign-on that began it and the sign-off that ended it.',
-    reader: signOnEvents,
-    by: 'visitId',
-  }),
-  recordEdge(SignOnEvent, 'visit', {
-    description: 'The visit that it began or ended.',
-    reader: visits,
-    key: 'visitId',
-    nullable: true,
-  }),
+  pageEdge(SignOnVisit, 'events', signOnEvents, 'visitId', 'The sign-on that began it and the sign-off that ended it.'),
+  recordEdge(SignOnEvent, 'visit', visits, 'visitId', 'The visit that it began or ended.', { nullable: true }),
 ];

@@ -25,10 +25,7 @@ import {
   RosterEntryPage,
 } from './gate-lists.type.ts';
 
-const ChangeLimit = createIntegerScalar('ChangeLimit', 'Changes to return', 1, MAX_CHANGES, {
-  default: MAX_CHANGES,
-  examples: [MAX_CHANGES],
-});
+const ChangeLimit = createIntegerScalar('ChangeLimit', 'Changes to return', 1, MAX_CHANGES, MAX_CHANGES, MAX_CHANGES);
 
 @ArgsType()
 class ChangeWindowArgs implements ChangeWindow {

@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { OmittedWhenNull, Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -22,9 +22,7 @@ export class BuilderResolver {
     @Selected() selection: Selection | null,
     @Ctx() { caller, database }: RequestContext,
   ): Promise<Page<Builder>> {
-    return builders
-      .select(selection)
-      .findPage(database, { reachable: caller.listBuilderIds('read:builders') }, toPageWindow(page));
+    return builders.select(selection).findPage(database, { reachable: caller.listBuilderIds('read:builders') }, page);
   }
 
   @Query(() => Builder, { description: 'One builder.' })

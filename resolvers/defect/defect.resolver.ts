@@ -4,7 +4,7 @@ import { Defect } from '../../entities/defect.entity.ts';
 import { DefectCompany } from '../../entities/defect-assignee.type.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { DefectStatus } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -30,7 +30,7 @@ export class DefectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Defect>> {
-    return defects.select(selection).findPage(database, { builderId, projectId, status }, toPageWindow(page));
+    return defects.select(selection).findPage(database, { builderId, projectId, status }, page);
   }
 
   @Query(() => Defect, { description: 'One defect.' })
@@ -47,22 +47,16 @@ export class DefectResolver {
 const args = [{ status: DefectStatus }];
 
 export const defectEdges = [
-  recordEdge(Defect, 'builder', {
-    description: 'The builder that the defect belongs to.',
-    reader: builders,
-    key: 'builderId',
-  }),
-  recordEdge(Defect, 'project', {
-    description: 'The project that the defect is on.',
-    reader: projects,
-    key: 'projectId',
-  }),
-  recordEdge(DefectCompany, 'details', {
-    description: 'The whole subcontractor; null when it is archived or not in our records.',
-    reader: subcontractors,
-    key: 'id',
-    nullable: true,
-  }),
-  pageEdge(Builder, 'defects', { description: 'The defects of the builder.', reader: defects, by: 'builderId', args }),
-  pageEdge(Project, 'defects', { description: 'The defects of the project.', reader: defects, by: 'projectId', args }),
+  recordEdge(Defect, 'builder', builders, 'builderId', 'The builder that the defect belongs to.'),
+  recordEdge(Defect, 'project', projects, 'projectId', 'The project that the defect is on.'),
+  recordEdge(
+    DefectCompany,
+    'details',
+    subcontractors,
+    'id',
+    'The whole subcontractor; null when it is archived or not in our records.',
+    { nullable: true },
+  ),
+  pageEdge(Builder, 'defects', defects, 'builderId', 'The defects of the builder.', { args }),
+  pageEdge(Project, 'defects', defects, 'projectId', 'The defects of the project.', { args }),
 ];

@@ -1,8 +1,11 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Induction, InductionDetails } from '../../entities/induction.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
 import { InductionStatus } from '../../schema/enums.ts';
 import { isId } from '../../schema/ids.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -10,6 +13,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { inductionDetails, inductions } from '../../src/domain/readers/induction.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge } from '../edges.ts';
 import { authorizeSubcontractorPage } from '../subcontractor/subcontractor-authorization.ts';
 
 const InductionPage = createPageType(Induction);
@@ -27,7 +31,7 @@ export class InductionResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
-    const found = await inductions.select(selection).findPage(context.database, where, toPageWindow(page));
+    const found = await inductions.select(selection).findPage(context.database, where, page);
     return authorizeSubcontractorPage(context, id, 'read:inductions', found);
   }
 
@@ -41,7 +45,7 @@ export class InductionResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
-    const found = await inductions.select(selection).findPage(database, { projectId, status }, toPageWindow(page));
+    const found = await inductions.select(selection).findPage(database, { projectId, status }, page);
     // Each row has the builder of the project; only an empty page needs a query of the project.
     const [first] = found.data;
     const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
@@ -59,7 +63,7 @@ export class InductionResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
-    return inductions.select(selection).findPage(database, { builderId, projectId, status }, toPageWindow(page));
+    return inductions.select(selection).findPage(database, { builderId, projectId, status }, page);
   }
 
   @Query(() => InductionDetails, { description: "One induction to a project, with the worker's answers." })
@@ -79,3 +83,20 @@ export class InductionResolver {
     return found;
   }
 }
+
+const args = [{ status: InductionStatus, projectId: ProjectId }];
+
+export const inductionEdges = [
+  pageEdge(Project, 'inductions', inductions, 'projectId', 'The inductions to the project.', {
+    args: [{ status: InductionStatus }],
+  }),
+  pageEdge(
+    Subcontractor,
+    'inductions',
+    inductions,
+    'subcontractorId',
+    "The inductions of the subcontractor's workers.",
+    { args },
+  ),
+  pageEdge(Worker, 'inductions', inductions, 'workerId', "The worker's inductions.", { args }),
+];

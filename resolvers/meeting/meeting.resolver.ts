@@ -4,7 +4,7 @@ import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { MeetingStatus } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { DateRangeArgs } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
@@ -39,9 +39,7 @@ export class MeetingResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Meeting>> {
-    return meetings
-      .select(selection)
-      .findPage(database, { builderId, projectId, status, ...range }, toPageWindow(page));
+    return meetings.select(selection).findPage(database, { builderId, projectId, status, ...range }, page);
   }
 
   @Query(() => Meeting, { description: 'One meeting.' })
@@ -66,46 +64,23 @@ export class MeetingResolver {
     // Concurrent, for one round trip. The notes are discarded if the meeting belongs to another builder.
     const [meeting, notes] = await Promise.all([
       meetingIdentities.findOne(database, meetingId, { builderId }),
-      meetingNotes.select(selection).findPage(database, { meetingId }, toPageWindow(page)),
+      meetingNotes.select(selection).findPage(database, { meetingId }, page),
     ]);
     if (!meeting) throw notFound('Meeting');
     return notes;
   }
 }
 
-const meetingPage = {
-  reader: meetings,
-  args: [{ status: [MeetingStatus] }, DateRangeArgs],
-};
+const args = [{ status: [MeetingStatus] }, DateRangeArgs];
 
 export const meetingEdges = [
-  recordEdge(Meeting, 'builder', {
-    description: 'The builder whose meeting it is.',
-    reader: builders,
-    key: 'builderId',
-  }),
-  recordEdge(Meeting, 'project', {
-    description: 'The project that the meeting is about.',
-    reader: projects,
-    key: 'projectId',
+  recordEdge(Meeting, 'builder', builders, 'builderId', 'The builder whose meeting it is.'),
+  recordEdge(Meeting, 'project', projects, 'projectId', 'The project that the meeting is about.', { nullable: true }),
+  recordEdge(Meeting, 'template', meetingTemplates, 'templateId', 'The template that the meeting is written in.', {
     nullable: true,
   }),
-  recordEdge(Meeting, 'template', {
-    description: 'The template that the meeting is written in.',
-    reader: meetingTemplates,
-    key: 'templateId',
-    nullable: true,
-  }),
-  pageEdge(Meeting, 'syncedNotes', {
-    description: 'The synced notes of the meeting that are not archived.',
-    reader: meetingNotes,
-    by: 'meetingId',
-  }),
-  recordEdge(MeetingNote, 'meeting', {
-    description: 'The meeting that the note is of.',
-    reader: meetings,
-    key: 'meetingId',
-  }),
-  pageEdge(Builder, 'meetings', { ...meetingPage, description: 'The meetings of the builder.', by: 'builderId' }),
-  pageEdge(Project, 'meetings', { ...meetingPage, description: 'The meetings about the project.', by: 'projectId' }),
+  pageEdge(Meeting, 'syncedNotes', meetingNotes, 'meetingId', 'The synced notes of the meeting that are not archived.'),
+  recordEdge(MeetingNote, 'meeting', meetings, 'meetingId', 'The meeting that the note is of.'),
+  pageEdge(Builder, 'meetings', meetings, 'builderId', 'The meetings of the builder.', { args }),
+  pageEdge(Project, 'meetings', meetings, 'projectId', 'The meetings about the project.', { args }),
 ];

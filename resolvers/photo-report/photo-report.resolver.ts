@@ -4,7 +4,7 @@ import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { ReportBlock, ReportImage, ReportPage } from '../../entities/report-tree.type.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -55,9 +55,7 @@ export class PhotoReportResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoReport>> {
-    return photoReports
-      .select(selection)
-      .findPage(database, { builderId, projectId, ...toFilters(filter) }, toPageWindow(page));
+    return photoReports.select(selection).findPage(database, { builderId, projectId, ...toFilters(filter) }, page);
   }
 
   @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
@@ -118,28 +116,15 @@ export class ReportImageResolver {
 }
 
 export const photoReportEdges = [
-  recordEdge(PhotoReport, 'builder', {
-    description: 'The builder whose report it is.',
-    reader: builders,
-    key: 'builderId',
-  }),
-  recordEdge(PhotoReport, 'project', {
-    description: 'The project that the report is about.',
-    reader: projects,
-    key: 'projectId',
+  recordEdge(PhotoReport, 'builder', builders, 'builderId', 'The builder whose report it is.'),
+  recordEdge(PhotoReport, 'project', projects, 'projectId', 'The project that the report is about.', {
     nullable: true,
   }),
-  pageEdge(Project, 'photoReports', {
-    description: 'The photo reports about the project.',
-    reader: photoReports,
-    by: 'projectId',
+  pageEdge(Project, 'photoReports', photoReports, 'projectId', 'The photo reports about the project.', {
     args: [ReportFilterArgs],
     where: toFilters,
   }),
-  pageEdge(Builder, 'photoReports', {
-    description: 'The photo reports of the builder.',
-    reader: photoReports,
-    by: 'builderId',
+  pageEdge(Builder, 'photoReports', photoReports, 'builderId', 'The photo reports of the builder.', {
     args: [ReportFilterArgs],
     where: toFilters,
   }),

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -30,7 +30,7 @@ export class PhotoFolderResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
-    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, toPageWindow(page));
+    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, page);
   }
 
   @Query(() => PhotoFolder, { description: 'One photo folder.' })
@@ -85,31 +85,9 @@ export class PhotoFolderResolver {
 }
 
 export const folderEdges = [
-  recordEdge(PhotoFolder, 'builder', {
-    description: 'The builder whose folder it is.',
-    reader: builders,
-    key: 'builderId',
-  }),
-  recordEdge(PhotoFolder, 'project', {
-    description: 'The project that it is about.',
-    reader: projects,
-    key: 'projectId',
-    nullable: true,
-  }),
-  recordEdge(PhotoFolder, 'parent', {
-    description: 'The folder that it is in.',
-    reader: photoFolders,
-    key: 'parentId',
-    nullable: true,
-  }),
-  pageEdge(PhotoFolder, 'folders', {
-    description: 'The folders directly in it.',
-    reader: photoFolders,
-    by: 'parentId',
-  }),
-  pageEdge(Project, 'photoFolders', {
-    description: 'The photo folders of the project.',
-    reader: photoFolders,
-    by: 'projectId',
-  }),
+  recordEdge(PhotoFolder, 'builder', builders, 'builderId', 'The builder whose folder it is.'),
+  recordEdge(PhotoFolder, 'project', projects, 'projectId', 'The project that it is about.', { nullable: true }),
+  recordEdge(PhotoFolder, 'parent', photoFolders, 'parentId', 'The folder that it is in.', { nullable: true }),
+  pageEdge(PhotoFolder, 'folders', photoFolders, 'parentId', 'The folders directly in it.'),
+  pageEdge(Project, 'photoFolders', photoFolders, 'projectId', 'The photo folders of the project.'),
 ];

@@ -1,9 +1,13 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Defect } from '../../entities/defect.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
+import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
-import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
+import { AttachmentId, BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { IdempotentRequest } from '../../src/domain/create-once.ts';
@@ -17,7 +21,7 @@ import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
 import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
-import { recordEdge } from '../edges.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 import { Idempotent } from '../idempotent.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
@@ -38,7 +42,7 @@ export class PhotoResolver {
     const { projectId, folderId } = filter;
     return photos
       .select(selection)
-      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, toPageWindow(page));
+      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, page);
   }
 
   @Query(() => Photo, { description: 'One active photo.' })
@@ -127,18 +131,37 @@ export class PhotoResolver {
   }
 }
 
-export const photoRecordEdges = [
-  recordEdge(Photo, 'builder', { description: 'The builder whose photo it is.', reader: builders, key: 'builderId' }),
-  recordEdge(Photo, 'project', {
-    description: 'The project that it was taken on.',
-    reader: projects,
-    key: 'projectId',
-    nullable: true,
+@Resolver(() => Defect)
+export class DefectPhotosResolver {
+  @FieldResolver(() => [Photo], { description: 'The active photos of the defect.' })
+  @GraphOnly()
+  @Reads('builderId', 'photoIds')
+  async photos(
+    @Root() { builderId, photoIds }: Pick<Defect, 'builderId' | 'photoIds'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: RequestContext,
+  ): Promise<Photo[]> {
+    const found = await Promise.all(photoIds.map((id) => loaders.load(photos.select(selection), id, { builderId })));
+    return found.filter((photo) => photo !== null);
+  }
+}
+
+const toFilters = ({ source, folderId }: PhotoSourceArgs & { folderId?: string | null }) => ({
+  source: toSources({ source }),
+  folderId,
+});
+
+export const photoEdges = [
+  pageEdge(Builder, 'photos', photos, 'builderId', 'The active photos of the builder.', {
+    args: [PhotoSourceArgs],
+    where: toFilters,
   }),
-  recordEdge(Photo, 'folder', {
-    description: 'The folder that it is in.',
-    reader: photoFolders,
-    key: 'folderId',
-    nullable: true,
+  pageEdge(Project, 'photos', photos, 'projectId', 'The active photos of the project.', {
+    args: [PhotoSourceArgs, { folderId: FolderId }],
+    where: toFilters,
   }),
+  pageEdge(PhotoFolder, 'photos', photos, 'folderId', 'The active photos in the folder.'),
+  recordEdge(Photo, 'builder', builders, 'builderId', 'The builder whose photo it is.'),
+  recordEdge(Photo, 'project', projects, 'projectId', 'The project that it was taken on.', { nullable: true }),
+  recordEdge(Photo, 'folder', photoFolders, 'folderId', 'The folder that it is in.', { nullable: true }),
 ];

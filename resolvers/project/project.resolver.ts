@@ -3,7 +3,7 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { ProjectSummary } from '../../entities/summaries.type.ts';
 import { ProjectStatus } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -26,7 +26,7 @@ export class ProjectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Project>> {
-    return projects.select(selection).findPage(database, { builderId, status }, toPageWindow(page));
+    return projects.select(selection).findPage(database, { builderId, status }, page);
   }
 
   @Query(() => Project, { description: 'One project of a builder.' })
@@ -45,12 +45,9 @@ export class ProjectResolver {
 }
 
 export const projectEdges = [
-  recordEdge(Project, 'builder', { description: 'The builder of the project.', reader: builders, key: 'builderId' }),
-  pageEdge(Builder, 'projects', {
-    description: 'The projects of the builder.',
-    reader: projects,
-    by: 'builderId',
+  recordEdge(Project, 'builder', builders, 'builderId', 'The builder of the project.'),
+  pageEdge(Builder, 'projects', projects, 'builderId', 'The projects of the builder.', {
     args: [{ status: ProjectStatus }],
   }),
-  summaryEdge(ProjectSummary, { description: 'The whole project.', reader: projects }),
+  summaryEdge(ProjectSummary, projects, 'The whole project.'),
 ];

@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, Field, Mutation, Query, Resolver } from 'type-graphql';
 import { Snapshot } from '../../entities/snapshot.entity.ts';
 import { ItemCount } from '../../schema/input-rules.ts';
-import { createPageType, type Page, toPageWindow, WindowArgs } from '../../schema/page.ts';
+import { createPageType, type Page, WindowArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -56,7 +56,7 @@ export class SnapshotResolver {
   ): Promise<Page<Snapshot>> {
     const { integratorId } = caller.requireClientCredentials();
     const where = { integratorId, scopes: `{${[...caller.scopes].join()}}` };
-    return snapshots.select(selection).findPage(database.primary, where, toPageWindow(window));
+    return snapshots.select(selection).findPage(database.primary, where, window);
   }
 
   @Query(() => Snapshot, { description: 'One snapshot, with URLs of its files once it is `READY`.' })

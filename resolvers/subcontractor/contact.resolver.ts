@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
 import { Contact } from '../../entities/contact.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -33,16 +33,13 @@ export class ContactResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
-    const found = await contacts.select(selection).findPage(context.database, where, toPageWindow(page));
+    const found = await contacts.select(selection).findPage(context.database, where, page);
     return authorizeSubcontractorPage(context, id, 'read:contacts', found);
   }
 }
 
 export const contactEdges = [
-  pageEdge(Subcontractor, 'contacts', {
-    description: 'The contacts of the subcontractor.',
-    reader: contacts,
-    by: 'subcontractorId',
+  pageEdge(Subcontractor, 'contacts', contacts, 'subcontractorId', 'The contacts of the subcontractor.', {
     args: [ContactArgs],
   }),
 ];

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { DayRangeArgs } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
@@ -26,7 +26,7 @@ export class InsuranceResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Insurance>> {
     const where = { subcontractorId: id, ...toInsuranceFilters(args) };
-    const found = await insurances.select(selection).findPage(context.database, where, toPageWindow(page));
+    const found = await insurances.select(selection).findPage(context.database, where, page);
     return authorizeSubcontractorPage(context, id, 'read:insurances', found);
   }
 
@@ -55,7 +55,7 @@ export class InsuranceResolver {
   ): Promise<Page<Insurance>> {
     return insurances
       .select(selection)
-      .findPage(database, { builderId, ...toInsuranceFilters({ ...args, ...days }) }, toPageWindow(page));
+      .findPage(database, { builderId, ...toInsuranceFilters({ ...args, ...days }) }, page);
   }
 
   @FieldResolver()
@@ -69,10 +69,7 @@ export class InsuranceResolver {
 }
 
 export const insuranceEdges = [
-  pageEdge(Subcontractor, 'insurances', {
-    description: 'The insurances of the subcontractor.',
-    reader: insurances,
-    by: 'subcontractorId',
+  pageEdge(Subcontractor, 'insurances', insurances, 'subcontractorId', 'The insurances of the subcontractor.', {
     args: [ExpiringInsuranceArgs, DayRangeArgs],
     where: toInsuranceFilters,
   }),

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { PrequalificationStatus } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -27,7 +27,7 @@ export class PrequalificationResolver {
   ): Promise<Page<Prequalification>> {
     const found = await prequalifications
       .select(selection)
-      .findPage(context.database, { subcontractorId: id, status }, toPageWindow(page));
+      .findPage(context.database, { subcontractorId: id, status }, page);
     return authorizeSubcontractorPage(context, id, SCOPE, found);
   }
 
@@ -44,10 +44,12 @@ export class PrequalificationResolver {
 }
 
 export const prequalificationEdges = [
-  pageEdge(Subcontractor, 'prequalifications', {
-    description: 'The prequalifications of the subcontractor.',
-    reader: prequalifications,
-    by: 'subcontractorId',
-    args: [{ status: PrequalificationStatus }],
-  }),
+  pageEdge(
+    Subcontractor,
+    'prequalifications',
+    prequalifications,
+    'subcontractorId',
+    'The prequalifications of the subcontractor.',
+    { args: [{ status: PrequalificationStatus }] },
+  ),
 ];

@@ -1,7 +1,9 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { SubcontractorSummary } from '../../entities/summaries.type.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -10,7 +12,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
+import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
 import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
@@ -35,7 +37,7 @@ export class SubcontractorResolver {
   ): Promise<Page<Subcontractor>> {
     return subcontractors
       .select(selection)
-      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, toPageWindow(page));
+      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, page);
   }
 
   @Query(() => Subcontractor, {
@@ -62,22 +64,33 @@ export class SubcontractorResolver {
     @Selected() selection: Selection | null,
     @Ctx() context: RequestContext,
   ): Promise<Page<Project>> {
-    const found = await projects
-      .select(selection)
-      .findPage(context.database, { subcontractorId: id }, toPageWindow(page));
+    const found = await projects.select(selection).findPage(context.database, { subcontractorId: id }, page);
     return authorizeSubcontractorPage(context, id, 'read:projects', found);
   }
 }
 
-export const subcontractorRecordEdges = [
-  pageEdge(Subcontractor, 'projects', {
-    description: 'The projects that the subcontractor is assigned to.',
-    reader: projects,
-    by: 'subcontractorId',
+export const subcontractorEdges = [
+  pageEdge(Builder, 'subcontractors', subcontractors, 'builderId', 'The subcontractors of the builder.', {
+    args: [{ projectId: ProjectId }, SubcontractorArgs],
+    where: ({ projectId, ...args }) => ({ projectId, ...toSubcontractorFilters(args) }),
   }),
-  recordEdge(Subcontractor, 'builder', {
-    description: 'The builder that the subcontractor works for.',
-    reader: builders,
-    key: 'builderId',
+  pageEdge(
+    Project,
+    'subcontractors',
+    subcontractors,
+    'projectId',
+    'The subcontractors on the project, with their statuses on it.',
+    { args: [SubcontractorArgs], where: toSubcontractorFilters },
+  ),
+  summaryEdge(SubcontractorSummary, subcontractors, 'The whole subcontractor; null once it is archived.', {
+    archivable: true,
   }),
+  pageEdge(
+    Subcontractor,
+    'projects',
+    projects,
+    'subcontractorId',
+    'The projects that the subcontractor is assigned to.',
+  ),
+  recordEdge(Subcontractor, 'builder', builders, 'builderId', 'The builder that the subcontractor works for.'),
 ];

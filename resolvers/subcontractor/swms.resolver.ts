@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -25,7 +25,7 @@ export class SwmsResolver {
   ): Promise<Page<SwmsDocument>> {
     const found = await swmsDocuments
       .select(selection)
-      .findPage(context.database, { subcontractorId: id, projectId }, toPageWindow(page));
+      .findPage(context.database, { subcontractorId: id, projectId }, page);
     return authorizeSubcontractorPage(context, id, 'read:swms', found);
   }
 
@@ -51,10 +51,7 @@ export class SwmsResolver {
 }
 
 export const swmsEdges = [
-  pageEdge(Subcontractor, 'swms', {
-    description: 'The SWMS documents of the subcontractor.',
-    reader: swmsDocuments,
-    by: 'subcontractorId',
+  pageEdge(Subcontractor, 'swms', swmsDocuments, 'subcontractorId', 'The SWMS documents of the subcontractor.', {
     args: [{ projectId: ProjectId }],
   }),
 ];

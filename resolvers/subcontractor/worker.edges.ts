@@ -6,21 +6,15 @@ import { siteAccesses, workers } from '../../src/domain/readers/worker.reader.ts
 import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 
 export const workerEdges = [
-  recordEdge(Worker, 'subcontractor', {
-    description: 'The subcontractor that the worker works for; null once it is archived.',
-    reader: subcontractors,
-    key: 'subcontractorId',
-    nullable: true,
-  }),
-  pageEdge(Worker, 'siteAccess', {
-    description: 'Site access of the worker, current and past.',
-    reader: siteAccesses,
-    by: 'workerId',
-  }),
-  pageEdge(Subcontractor, 'workers', {
-    description: 'The workers of the subcontractor.',
-    reader: workers,
-    by: 'subcontractorId',
-  }),
-  summaryEdge(WorkerSummary, { description: 'The whole worker.', reader: workers }),
+  recordEdge(
+    Worker,
+    'subcontractor',
+    subcontractors,
+    'subcontractorId',
+    'The subcontractor that the worker works for; null once it is archived.',
+    { nullable: true },
+  ),
+  pageEdge(Worker, 'siteAccess', siteAccesses, 'workerId', 'Site access of the worker, current and past.'),
+  pageEdge(Subcontractor, 'workers', workers, 'subcontractorId', 'The workers of the subcontractor.'),
+  summaryEdge(WorkerSummary, workers, 'The whole worker.'),
 ];

@@ -6,7 +6,7 @@ import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { TimesheetStatus } from '../../schema/enums.ts';
 import { createListType } from '../../schema/list.ts';
-import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { DateRangeArgs, DayRangeArgs, toDayRange } from '../../schema/range.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
@@ -33,9 +33,7 @@ export class TimesheetResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Timesheet>> {
-    return timesheets
-      .select(selection)
-      .findPage(database, { builderId, projectId, status, ...range }, toPageWindow(page));
+    return timesheets.select(selection).findPage(database, { builderId, projectId, status, ...range }, page);
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
@@ -62,10 +60,7 @@ export class TimesheetResolver {
 }
 
 export const timesheetEdges = [
-  pageEdge(Builder, 'timesheets', {
-    description: 'The timesheets of the builder, by days of a time zone.',
-    reader: timesheets,
-    by: 'builderId',
+  pageEdge(Builder, 'timesheets', timesheets, 'builderId', 'The timesheets of the builder, by days of a time zone.', {
     args: [{ projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus }, DayRangeArgs],
     where: ({ projectId, costCodeId, status, ...days }: DayRangeArgs & Record<string, string | null>) => ({
       projectId,
@@ -74,10 +69,7 @@ export const timesheetEdges = [
       ...toDayRange(days),
     }),
   }),
-  pageEdge(Project, 'timesheets', {
-    description: 'The timesheets of the project.',
-    reader: timesheets,
-    by: 'projectId',
+  pageEdge(Project, 'timesheets', timesheets, 'projectId', 'The timesheets of the project.', {
     args: [{ status: TimesheetStatus }, DateRangeArgs],
   }),
 ];

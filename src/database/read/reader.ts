@@ -1,5 +1,12 @@
 import { Tracked } from '../../../entities/columns.ts';
-import { createPage, type Page, type PageWindow, PageWithoutTotal } from '../../../schema/page.ts';
+import {
+  createPage,
+  type Page,
+  type PageRequest,
+  type PageWindow,
+  PageWithoutTotal,
+  toPageWindow,
+} from '../../../schema/page.ts';
 import { type DateRangeArgs, toDateRange } from '../../../schema/range.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
@@ -109,9 +116,9 @@ export class Reader<T extends object, Filter extends string = never> {
     return reader;
   }
 
-  /** Returns one page of the matching rows, with their total. */
-  async findPage(database: ReadDatabase, where: Where<Filter>, window: PageWindow): Promise<Page<T>> {
-    const [page] = await this.#fetchPages(database, where, window);
+  /** Returns the page of the matching rows that the arguments of a list ask for, with their total. */
+  async findPage(database: ReadDatabase, where: Where<Filter>, args: PageRequest): Promise<Page<T>> {
+    const [page] = await this.#fetchPages(database, where, toPageWindow(args));
     return page!;
   }
 

@@ -1,4 +1,3 @@
-import { toPageWindow } from '../../../../schema/page.ts';
 import { toDayRange } from '../../../../schema/range.ts';
 import type { Scope } from '../../../../schema/scopes.ts';
 import { findSelection } from '../../../../schema/selection.ts';
@@ -78,7 +77,7 @@ const list = <T extends object, Filter extends string>(
     if (firstDay && lastDay && lastDay < firstDay) throw invalidField('lastDay', 'must not be before firstDay');
     const where = { ...args, search, ...toDayRange({ firstDay, lastDay, timeZone }) } as Where<Filter>;
     const orderBy = sort && (SORTS[type] as Record<string, string>)[sort];
-    return reader.select(findSelection(info)).findPage(database, where, { ...toPageWindow(args), orderBy });
+    return reader.select(findSelection(info)).findPage(database, where, { ...args, orderBy });
   },
 });
 
