@@ -19,7 +19,7 @@ import { invalidField } from '../../src/shared/errors.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
 import { EventPage } from './event.type.ts';
 
-@Resolver(() => EventPage)
+@Resolver()
 export class EventResolver {
   @Query(() => EventPage, {
     description:
@@ -45,7 +45,7 @@ export class EventResolver {
     })
     wait: number | null,
     @Ctx() context: RequestContext,
-  ): Promise<EventPage> {
+  ): Promise<InstanceType<typeof EventPage>> {
     const { region, caller } = context;
     // The log of a standby may end before the cursor.
     const database = context.database.primary;

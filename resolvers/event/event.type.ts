@@ -1,4 +1,5 @@
-import { Extensions, Field, ObjectType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
+import { createPageType } from '../../schema/page.ts';
 import { BuilderId, EventId, ProjectId, Timestamp } from '../../schema/scalars.ts';
 import { EventCursor, EventType } from './event.scalars.ts';
 
@@ -49,12 +50,4 @@ class EventPageMeta {
   hasMore!: boolean;
 }
 
-@ObjectType({ description: 'A page of events, oldest first.', simpleResolvers: true })
-@Extensions({ envelope: true })
-export class EventPage {
-  @Field(() => [Event], { description: 'Events that the token sees.' })
-  data!: Event[];
-
-  @Field(() => EventPageMeta)
-  meta!: EventPageMeta;
-}
+export const EventPage = createPageType(Event, EventPageMeta, 'position in the feed');

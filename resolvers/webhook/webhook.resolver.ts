@@ -62,7 +62,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Args() query: DeliveryArgs,
     @Ctx() context: RequestContext,
-  ): Promise<WebhookDeliveryPage> {
+  ): Promise<InstanceType<typeof WebhookDeliveryPage>> {
     return listDeliveries(context, toEndpointKey(context, endpointId), query);
   }
 

@@ -1,6 +1,7 @@
-import { Extensions, Field, Int, ObjectType } from 'type-graphql';
+import { Field, Int, ObjectType } from 'type-graphql';
 import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
+import { createPageType } from '../../schema/page.ts';
 import { Timestamp } from '../../schema/scalars.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
 
@@ -46,12 +47,8 @@ class WebhookDeliveryPageMeta {
   nextCursor!: string | null;
 }
 
-@ObjectType({ description: "A page of an endpoint's deliveries.", simpleResolvers: true })
-@Extensions({ envelope: true })
-export class WebhookDeliveryPage {
-  @Field(() => [WebhookDelivery], { description: 'Deliveries, the newest first.' })
-  data!: WebhookDelivery[];
-
-  @Field(() => WebhookDeliveryPageMeta)
-  meta!: WebhookDeliveryPageMeta;
-}
+export const WebhookDeliveryPage = createPageType(
+  WebhookDelivery,
+  WebhookDeliveryPageMeta,
+  'time of creation, the newest first',
+);

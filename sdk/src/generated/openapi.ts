@@ -1467,24 +1467,24 @@ export interface components {
             sub: string;
             /** @description The client that the token was issued to. */
             client_id: string;
-            /** @description The builder that the token gives access to; only in the authorization-code flow. */
+            /** @description The builder that the token gives access to; only for tokens of users. */
             builder_id?: string;
             /**
              * Format: uri
              * @description Base address of the API.
              */
             iss: string;
+            /** @description The granted scopes, separated by spaces. */
+            scope: string;
+            /** @description When the token was issued, in seconds since the epoch. */
+            iat: number;
             /**
              * Format: uri
              * @description Base address of the API.
              */
             aud: string;
-            /** @description The granted scopes, separated by spaces. */
-            scope: string;
             /** @description Identifies the token. */
             jti: string;
-            /** @description When the token was issued, in seconds since the epoch. */
-            iat: number;
             /** @description When the token ends, in seconds since the epoch: `iat` plus 3600. */
             exp: number;
         };
@@ -2166,9 +2166,9 @@ export interface components {
             /** @description What changed. */
             resource: components["schemas"]["EventResource"];
         };
-        /** @description A page of events, oldest first. */
+        /** @description A page of a list of Event. */
         EventPage: {
-            /** @description Events that the token sees. */
+            /** @description Items of the page, by position in the feed. */
             data: components["schemas"]["Event"][];
             /** @description Cursor of a page of events. */
             meta: components["schemas"]["EventPageMeta"];
@@ -2528,14 +2528,21 @@ export interface components {
         Introspection: {
             /** @description Whether the token is valid now. When false, no other field is present. */
             active: boolean;
-            /** @description Scopes of the token, separated by spaces. */
-            scope?: string;
+            /** @description The user, or the client when the token is for the client itself. */
+            sub?: string;
             /** @description The client that the token was issued to. */
             client_id?: string;
-            /** @description The user, or the client when it is for the client itself. */
-            sub?: string;
             /** @description The builder that the token gives access to; only for tokens of users. */
             builder_id?: string;
+            /**
+             * Format: uri
+             * @description Base address of the API.
+             */
+            iss?: string;
+            /** @description The granted scopes, separated by spaces. */
+            scope?: string;
+            /** @description When the token was issued, in seconds since the epoch. */
+            iat?: number;
             /**
              * @description Present for access tokens only.
              * @enum {string}
@@ -2545,11 +2552,7 @@ export interface components {
             jti?: string;
             /** @description Present for access tokens only. */
             aud?: string;
-            /** @description Base address of the API. */
-            iss?: string;
-            /** @description Seconds since the epoch. */
-            iat?: number;
-            /** @description Seconds since the epoch. */
+            /** @description When the token ends, in seconds since the epoch. */
             exp?: number;
         };
         IntrospectionRequest: {
@@ -4198,9 +4201,9 @@ export interface components {
             /** @description Why there was no response, such as a timeout. */
             error: string | null;
         };
-        /** @description A page of an endpoint's deliveries. */
+        /** @description A page of a list of WebhookDelivery. */
         WebhookDeliveryPage: {
-            /** @description Deliveries, the newest first. */
+            /** @description Items of the page, by time of creation, the newest first. */
             data: components["schemas"]["WebhookDelivery"][];
             /** @description Cursor of a page of deliveries. */
             meta: components["schemas"]["WebhookDeliveryPageMeta"];
