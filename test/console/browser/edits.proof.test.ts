@@ -44,7 +44,7 @@ const openIntegrator = async () => {
   await page.getByRole('link', { name: 'SnapSite Photos' }).click();
 };
 const openFirst = async (table: string) => {
-  await page.getByRole('table', { name: table, exact: true }).getByRole('button').first().click();
+  await page.getByRole('table', { name: table, exact: true }).locator('[data-row]').first().click();
   await page.getByRole('dialog').waitFor();
 };
 

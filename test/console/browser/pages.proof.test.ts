@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 const firstRow = (table: string) => async () => {
-  await page.getByRole('table', { name: table, exact: true }).getByRole('button').first().click();
+  await page.getByRole('table', { name: table, exact: true }).locator('[data-row]').first().click();
   await page.getByRole('dialog').waitFor();
   await settle();
 };
@@ -74,8 +74,21 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
   ['open-visit', 'attendance?show=open', firstRow('Open visits')],
   ['pending-sign-off', 'attendance?show=pending', firstRow('Sign-offs without sign-on')],
   ['timesheets', 'timesheets'],
+  ['timesheet', 'timesheets', firstRow('Timesheets')],
+  ['workers', 'workers'],
+  ['worker', 'workers', firstRow('Workers')],
   ['inductions', 'inductions'],
   ['insurances', 'insurances'],
+  ['insurance', 'insurances', firstRow('Insurances')],
+  [
+    'search',
+    'today',
+    async () => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search' }).fill('a');
+      await page.getByRole('option').first().waitFor();
+    },
+  ],
   ['photos', 'photos'],
   [
     'photo',
@@ -138,7 +151,7 @@ const STATES: readonly [name: string, path: string, operation: string | null, te
   ['empty-timesheets', 'timesheets?from=2001-01-01&until=2001-01-31', null, 'No timesheets match'],
   ['empty-insurances', 'insurances?type=WORK_COVER&status=EXPIRED&ends=7', null, 'No insurances match'],
   ['empty-photos', 'photos?source=ITP', null, 'No photos here'],
-  ['empty-people', 'people?email=nobody', null, 'Nobody matches'],
+  ['empty-people', 'people?search=nobody', null, 'Nobody matches'],
   ['error-today', 'today', 'query Today', 'This did not work'],
   ['error-timesheets', 'timesheets', 'query Timesheets', 'This did not work'],
   ['error-integrations', 'integrations', 'query Integrators', 'This did not work'],
@@ -153,6 +166,7 @@ const FAILURES = [
   ['attendance?show=pending', 'query PendingSignOffs'],
   ['timesheets', 'query Timesheets'],
   ['inductions', 'query Inductions'],
+  ['workers', 'query Workers'],
   ['insurances', 'query Insurances'],
   ['photos', 'query Photos'],
   ['reports', 'query Reports'],

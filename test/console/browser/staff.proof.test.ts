@@ -223,7 +223,7 @@ describe.skipIf(!executablePath)('administrators', () => {
     await select(
       `insert into app_user (id, created_at, updated_at, name, email) values ('user_lee', now(), now(), 'Lee Park', 'lee.park@example.com')`,
     );
-    const page = await staffConsole.signIn('ADMIN', '/console/people?email=lee.park');
+    const page = await staffConsole.signIn('ADMIN', '/console/people?search=lee.park');
     await table(page, 'People').getByRole('button', { name: 'Lee Park' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Builder' }).click();

@@ -16,7 +16,7 @@ const select = (text: string, values: unknown[] = []) =>
   staffConsole.databases.au1.runner.run({ name: `test ${text}`, text }, values) as Promise<unknown[][]>;
 
 const openFirst = async (page: Page, table: string) => {
-  await page.getByRole('table', { name: table, exact: true }).getByRole('button').first().click();
+  await page.getByRole('table', { name: table, exact: true }).locator('[data-row]').first().click();
   await page.getByRole('dialog').waitFor();
 };
 

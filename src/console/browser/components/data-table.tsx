@@ -87,7 +87,7 @@ export function DataTable<Row>({
           <thead>
             <tr>
               {columns.map((column) => (
-                <Header key={column.header} {...column} order={order} />
+                <Header key={column.header} {...column} order={rows && order} />
               ))}
             </tr>
           </thead>
