@@ -858,7 +858,7 @@ export type OneWorkerQueryVariables = Exact<{
 }>;
 
 
-export type OneWorkerQuery = { findWorkers: { data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, siteAccess: { data: Array<{ revokedAt: string | null, project: { name: string } }> }, inductions: { meta: { totalCount: number }, data: Array<{ id: string, status: InductionStatus, createdAt: string, project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ id: string, signedOnAt: string, signedOffAt: string | null, project: { name: string } }> } }> } };
+export type OneWorkerQuery = { findWorkers: { data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, siteAccess: { data: Array<{ revokedAt: string | null, project: { name: string } }> }, inductions: { meta: { totalCount: number }, data: Array<{ id: string, status: InductionStatus, createdAt: string, project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, project: { name: string } }> } }> } };
 
 export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $from: CalendarDate!, $attendance: Boolean!) {
   attendanceByDay(builderId: $builderId, startDate: $from, endDate: $date) @include(if: $attendance) {
@@ -2786,6 +2786,7 @@ export const OneWorkerDocument = `query OneWorker($builderId: BuilderId!, $id: W
           id
           signedOnAt
           signedOffAt
+          closedAt
           project {
             name
           }

@@ -52,7 +52,7 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
       <h3>Builders</h3>
       <ul className="stack">
         {person.memberships.map((membership) => (
-          <li key={membership.builderId} className="actions">
+          <li key={membership.builderId} className="filters">
             {can('membership.updated') ? (
               <RoleForm {...membership} userId={person.id} onChanged={onChanged} />
             ) : (

@@ -59,7 +59,7 @@ export default function PeoplePage() {
       order={order}
       columns={[
         { header: 'Name', cell: ({ name }) => name, nowrap: true },
-        { header: 'E-mail', cell: ({ email }) => email, nowrap: true },
+        { header: 'E-mail', cell: ({ email }) => email },
         { header: 'Role', cell: (person) => <Role {...person} /> },
         { header: 'Sign-in', cell: (person) => <SignInState {...person} /> },
         { header: 'Registered', cell: ({ createdAt }) => <Instant at={createdAt} />, sort: 'CREATED' },

@@ -56,9 +56,12 @@ function Content({ id, subcontractor, createdAt, siteAccess, inductions, visits 
         columns={[
           project,
           { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
-          { header: 'Left', cell: ({ signedOffAt: at }) => at && <Instant at={at} /> },
+          { header: 'Left', cell: ({ signedOffAt, closedAt }) => <Left at={signedOffAt ?? closedAt} /> },
         ]}
       />
     </>
   );
 }
+
+const Left = ({ at }: { at: string | null }) =>
+  at ? <Instant at={at} /> : <span className="badge brand">On site</span>;
