@@ -83,12 +83,15 @@ beforeAll(async () => {
   });
   await service.graphql(client.token, 'query Sites { builders { data { id projects { data { id } } } } }');
   await client.createPhoto();
-  const post = async (url: string, payload?: object) => {
+  const send = async (method: 'POST' | 'PATCH', url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${client.token}` };
-    return (await service.request({ method: 'POST', url: `/webhook-endpoints${url}`, headers, payload })).json();
+    return (await service.request({ method, url, headers, payload })).json();
   };
-  const endpoint = await post('', { url: `http://127.0.0.1:${port}/hook` });
-  await post(`/${endpoint.id}/test`);
+  const endpoint = await send('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${port}/hook` });
+  await send('POST', `/webhook-endpoints/${endpoint.id}/test`);
+  const meeting = await send('POST', `/builders/${builderId}/meetings`, { title: 'Delivered from Oldtown' });
+  const changed = await send('PATCH', `/builders/${builderId}/meetings/${meeting.id}`, { title: 'Moved into Newtown' });
+  expect(changed).toMatchObject({ id: meeting.id, title: 'Moved into Newtown' });
   // Stopping the service sends the recorded spans.
   await service.stop();
   vi.restoreAllMocks();
@@ -125,6 +128,12 @@ describe('traces', () => {
     const sent = spansOf(traceId!).find((span) => span.spanId === spanId)!;
     expect(pathTo(sent)[0]).toBe('POST /webhook-endpoints/:id/test');
     expect(attributesOf(sent)).toEqual({ 'server.address': '127.0.0.1' });
+  });
+
+  it('have the verbs and tables of statements, and no word of their values', () => {
+    const summaries = receiver.spans.map((span) => attributesOf(span)['db.query.summary']);
+    expect(summaries).toEqual(expect.arrayContaining(['insert meeting', 'update meeting']));
+    expect(JSON.stringify(receiver.spans)).not.toMatch(/oldtown|newtown/i);
   });
 
   it('lead from the request to its operation and from there to its statements', () => {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { traced, tracing } from '../../shared/tracing.ts';
 
-/** The first words of a statement, without values, which MikroORM writes into the text. */
-const SUMMARY = /^\s*(\w+)(?:.{0,2000}?\b(?:from|into|update)\s+"?(\w+)"?)?/is;
+/** The first words of a statement before its first value: MikroORM writes values into the text. */
+const SUMMARY = /^\s*(\w+)(?:(?:(?<=update)|[^']{0,2000}?\b(?:from|into|update))\s+"?(\w+)"?)?/i;
 
 /** Records a span for each statement of a connection whose queries return promises. Does nothing without tracing. */
 export function traceQueries(client: pg.PoolClient): void {
