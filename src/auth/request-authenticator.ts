@@ -156,7 +156,7 @@ export class RequestAuthenticator {
         return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
       },
       charge,
-      operation: { name: null, hasErrors: false, cost: 0 },
+      operation: { name: null, cost: 0 },
     };
     return context;
   }

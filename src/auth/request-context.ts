@@ -14,8 +14,6 @@ import type { EventWaitResult } from './event-waits.ts';
 interface ExecutedOperation {
   /** Name of the REST operation, or of the GraphQL operation once it is known. */
   name: string | null;
-  /** Whether the response of a GraphQL request contains errors. */
-  hasErrors: boolean;
   /** Cost of a GraphQL operation; 0 before it is known. */
   cost: number;
   /** The first GraphQL error. */

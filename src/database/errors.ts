@@ -4,12 +4,13 @@ import { ApiError, internalError, unavailable } from '../shared/errors.ts';
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
 /**
- * Transient errors: SQLSTATEs of timeouts, too many connections, out of memory, disk full, read-only, serialization failure and
- * deadlock, and the file system's codes of a full disk.
+ * Transient errors: SQLSTATEs of timeouts, of a statement whose preparation timed out for an earlier one of the same connection, too many
+ * connections, out of memory, disk full, read-only, serialization failure and deadlock, and the file system's codes of a full disk.
  */
 const TRANSIENT = new Set([
   '57014',
   '55P03',
+  '26000',
   '53300',
   '53200',
   '53100',

@@ -14,7 +14,6 @@ export function logFailure(log: FastifyBaseLogger, thrown: Error, message: strin
 /** Logs the cause of every error of status 500 and above, and notes the first error. */
 export function noteErrors(log: FastifyBaseLogger, errors: readonly GraphQLError[], context: RequestContext): void {
   const { operation } = context;
-  operation.hasErrors = true;
   for (const error of errors) {
     const { message, extensions } = formatError(error.toJSON(), error);
     const { status } = extensions!.http as { status: number };

@@ -46,17 +46,17 @@ export function countRequests(
     const { statusCode, elapsedTime } = reply;
     const route = request.routeOptions.url;
     const seconds = elapsedTime / 1000;
-    const outcome = statusCode >= 500 ? 'server_error' : statusCode >= 400 ? 'client_error' : 'ok';
+    // A response of GraphQL has the status of an error in its body.
+    const status = Math.max(statusCode, context?.operation.failure?.status ?? 0);
+    const outcome = status >= 500 ? 'server_error' : status >= 400 ? 'client_error' : 'ok';
     request.usage?.end();
     if (route !== undefined) durations.observe({ method: request.method, route, status_code: statusCode }, seconds);
     if (context) integrators.add(context.caller.integratorId ?? 'internal', outcome, seconds);
     const label = context && route === '/graphql' ? toLabel(context.operation.name) : null;
-    if (label)
-      operations.add(label, context!.operation.hasErrors && outcome === 'ok' ? 'client_error' : outcome, seconds);
+    if (label) operations.add(label, outcome, seconds);
     if (caller?.integratorId) {
       const path = paths.get(route) ?? UNKNOWN_PATH;
       const { tool } = context?.operation ?? {};
-      const hasFailed = outcome !== 'ok' || context?.operation.failure !== undefined;
       requestLog.add(
         context?.region ?? parseRegion(request),
         {
@@ -64,11 +64,11 @@ export function countRequests(
           clientId: caller.clientId,
           operation: tool ? `tool ${tool}` : label ? `graphql ${label}` : `${request.method} ${path}`,
         },
-        hasFailed ? toFailedRequest(request, reply, path, names) : null,
+        outcome !== 'ok' ? toFailedRequest(request, reply, path, names) : null,
       );
     }
     if (logsRequests) logRequest(request, reply);
-    if (outcome === 'server_error' && !request.isExpectedToFail) logFailure(request, statusCode);
+    if (statusCode >= 500 && !request.isExpectedToFail) logFailure(request, statusCode);
     done();
   });
   app.addHook('onClose', () => requestLog.close());
