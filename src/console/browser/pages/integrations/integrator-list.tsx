@@ -37,7 +37,6 @@ export function IntegratorList() {
   return (
     <>
       <PageHead title="Integrations" description="Integrators, their clients and connections, and what they are doing">
-        <SearchFilter name="name" label="Name" />
         {can('integrator.created') && (
           <Button className="primary" onClick={() => setIsAdding(true)}>
             New integrator
@@ -48,7 +47,7 @@ export function IntegratorList() {
         {({ integrators: { data, meta }, usageByDay, requestLog }) => (
           <>
             <UsageChart usage={usageByDay} until={until} />
-            <Panel title="Integrators">
+            <Panel title="Integrators" aside={<SearchFilter name="name" label="Name" />}>
               <DataTable
                 name="Integrators"
                 empty="No integrator matches"
