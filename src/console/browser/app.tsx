@@ -1,11 +1,11 @@
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { BrowserRouter, Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
 import { Provider } from 'urql';
 import { Loading, RenderFailure } from './components/states.tsx';
 import { createConsoleClients, UncachedClient } from './graphql/client.ts';
 import { Layout } from './layout/layout.tsx';
 import { useAddress } from './shared/filters.ts';
-import { loadPage } from './shared/load-page.ts';
+import { lazyComponent } from './shared/lazy-component.ts';
 import { ScopeProvider } from './shared/scope.tsx';
 import { currentRegion } from './shared/session.ts';
 
@@ -26,7 +26,7 @@ const MODULES = {
 };
 
 /** Pages by path, which are loaded when they are opened. */
-const ROUTES = Object.entries(MODULES).map(([path, load]) => [path, lazy(() => loadPage(load))] as const);
+const ROUTES = Object.entries(MODULES).map(([path, load]) => [path, lazyComponent(load)] as const);
 
 function Pages() {
   const [parameters] = useSearchParams();

@@ -1,14 +1,15 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
 import { Button, IconButton } from '../components/button.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { formatRegion } from '../shared/format.ts';
+import { lazyComponent } from '../shared/lazy-component.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
 
-const SearchDialog = lazy(() => import('./search-dialog.tsx'));
+const SearchDialog = lazyComponent(() => import('./search-dialog.tsx'));
 
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
@@ -71,7 +72,7 @@ function Search() {
     <>
       <Button
         className="search-field"
-        aria-label="Search"
+        aria-label="Search Ctrl K"
         aria-keyshortcuts="Control+K"
         onClick={() => setIsOpen(true)}
       >

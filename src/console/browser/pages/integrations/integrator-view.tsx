@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import { Button } from '../../components/button.tsx';
 import { Identifier } from '../../components/copy.tsx';
@@ -12,16 +12,17 @@ import { OneIntegratorDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { addDays, formatDay, formatEnum, formatPlural, toCalendarDate } from '../../shared/format.ts';
+import { lazyComponent } from '../../shared/lazy-component.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { RequestLogTable } from './request-log-table.tsx';
 import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
 
 // Loaded when they are opened.
-const ClientDrawer = lazy(() => import('./client-drawer.tsx'));
-const ClientForm = lazy(() => import('./client-form.tsx'));
-const ConnectionDrawer = lazy(() => import('./connection-drawer.tsx'));
-const EndpointDrawer = lazy(() => import('./endpoint-drawer.tsx'));
-const EndpointForm = lazy(() => import('./endpoint-form.tsx'));
+const ClientDrawer = lazyComponent(() => import('./client-drawer.tsx'));
+const ClientForm = lazyComponent(() => import('./client-form.tsx'));
+const ConnectionDrawer = lazyComponent(() => import('./connection-drawer.tsx'));
+const EndpointDrawer = lazyComponent(() => import('./endpoint-drawer.tsx'));
+const EndpointForm = lazyComponent(() => import('./endpoint-form.tsx'));
 
 /** Removes the parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
 const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
@@ -69,13 +70,18 @@ export function IntegratorView() {
                 </>
               }
               parent={<Link to={address('/integrations')}>Integrations</Link>}
-            >
-              <SearchFilter name="name" label="Client" position="clients" />
-              <BuilderFilter />
-            </PageHead>
+            />
             <UsageChart usage={usageByDay} until={until} />
             <div className="columns wide">
-              <Panel title="Clients" aside={<AddButton kind="client" label="New client" />}>
+              <Panel
+                title="Clients"
+                aside={
+                  <div className="filters">
+                    <SearchFilter name="name" label="Client" position="clients" />
+                    <AddButton kind="client" label="New client" />
+                  </div>
+                }
+              >
                 <DataTable
                   name="Clients"
                   empty={clientName ? 'No client matches' : 'No clients'}
@@ -94,7 +100,15 @@ export function IntegratorView() {
                   ]}
                 />
               </Panel>
-              <Panel title="Connections to builders" aside={<AddButton kind="connection" label="Connect a builder" />}>
+              <Panel
+                title="Connections to builders"
+                aside={
+                  <div className="filters">
+                    <BuilderFilter />
+                    <AddButton kind="connection" label="Connect a builder" />
+                  </div>
+                }
+              >
                 <DataTable
                   name="Connections"
                   empty={connectedTo ? 'Not connected to this builder' : 'No connections'}

@@ -1,11 +1,14 @@
+import { type ComponentType, lazy } from 'react';
+
 /** Milliseconds between attempts to reach the service. */
 const RETRY_MS = 1000;
 
-/**
- * Loads the module of a page. Without a connection, it loads it again once the service can be reached. Rejects where the service does not
- * have the module, as after an upgrade.
- */
-export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
+/** Returns a component whose module is loaded when it is shown. */
+export const lazyComponent = <Props>(load: () => Promise<{ default: ComponentType<Props> }>) =>
+  lazy(() => loadModule(load));
+
+/** Loads a module, without a connection once the service can be reached. Rejects where the service does not have it, as after an upgrade. */
+async function loadModule<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch {
