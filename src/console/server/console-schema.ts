@@ -130,7 +130,8 @@ function observe(
   const inEnvelope = Boolean(getNamedType(fieldType).extensions.envelope);
   return (args, context, info) => {
     const selection = findSelection(info);
-    if (!personal.isPersonal(selection)) return create(args, context, info);
+    const isSearched = personal.isSearchedByName && Boolean((args as { search?: string | null }).search?.trim());
+    if (!isSearched && !personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
     const resolve = create(args, context, { ...info, selection: withProperties(selection, personal) });

@@ -100,6 +100,8 @@ export class PersonalReads {
 export interface PersonalType {
   /** Whether a selection of the records contains personal data. */
   isPersonal(selection: Selection | null): boolean;
+  /** Whether a search finds the records by the person's name, so that they are the person's whatever is selected of them. */
+  isSearchedByName: boolean;
   /** Properties that are read in addition: the person's id, and the record's where its author may have no account. */
   properties: readonly string[];
   findPeople(record: object): (string | null | undefined)[];
@@ -118,18 +120,19 @@ export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
     const values = record as Record<string, unknown>;
     return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
   };
-  if (property === 'id') return { properties: [property], isPersonal: () => true, findPeople };
+  if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, findPeople };
   const personal = new Set([property, summary, 'sourceAuthor', ...name, ...email, ...cleared, ...file]);
   const isPersonal = (selection: Selection | null) =>
     selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
   const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();
   const properties = [hasSummary ? `${summary}.id` : property, ...(hasAuthor ? ['id'] : [])];
-  return { properties, isPersonal, findPeople };
+  return { properties, isPersonal, isSearchedByName: hasSummary, findPeople };
 }
 
 /** A defect names the users and workers whom it is assigned to. */
 const DEFECT: PersonalType = {
   properties: [],
+  isSearchedByName: false,
   isPersonal: (selection) => selection === null || [...selection.paths].some((path) => path.startsWith('assignees')),
   findPeople: (record) =>
     ((record as { assignees?: { type: string; id: string }[] }).assignees ?? [])

@@ -90,6 +90,19 @@ describe('the search over all records (CON-20)', () => {
     expect(entries.map(({ valuesAfter }) => valuesAfter)).toContainEqual({ categories: ['Worker'] });
   });
 
+  it('of timesheets records whose they are, whatever is selected of them (CON-5)', async () => {
+    const readTimesheets = async () =>
+      (await service.databases.au1.fork().find(AuditEntry, { action: 'person.read', builderId })).filter(
+        ({ valuesAfter }) => JSON.stringify(valuesAfter) === '{"categories":["Timesheet"]}',
+      );
+    expect(await readTimesheets()).toEqual([]);
+    const search = (selection: string) =>
+      operator.query(`{ findTimesheets(builderId: "${builderId}", search: "ng alex") { ${selection} } }`);
+    expect((await search('meta { totalCount }')).data.findTimesheets).toEqual({ meta: { totalCount: 1 } });
+    expect((await search('data { hours }')).data.findTimesheets).toEqual({ data: [{ hours: 3 }] });
+    expect(await readTimesheets()).toHaveLength(1);
+  });
+
   it('is 400 for a long text', async () => {
     const { errors } = await operator.query(FIND, { text: 'a'.repeat(201), builderId });
     expect(errors![0]!.extensions.errors).toEqual([{ fieldName: 'text', message: 'must have at most 200 characters' }]);
