@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { addAccounts } from '../../support/accounts.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
+import { addTimesheets, addWorkerOnSite } from '../../support/rows.ts';
 
 const service = useService();
 let viewer: ConsoleBrowser;
@@ -14,26 +16,46 @@ beforeAll(async () => {
 });
 
 const select = <T>(sql: string, values: unknown[] = []) => service.databases.au1.fork().execute<T[]>(sql, values);
+
+let added = 0;
+async function addBuilder(name: string): Promise<string> {
+  const id = `buil_own${++added}`;
+  await select('insert into builder (id, created_at, updated_at, name) values (?, now(), now(), ?)', [id, name]);
+  return id;
+}
+async function addCostCode(of: string): Promise<string> {
+  const id = `tscc_own${++added}`;
+  await select(`insert into timesheet_cost_code (id, builder_id, code, description) values (?, ?, ?, 'Own')`, [
+    id,
+    of,
+    id,
+  ]);
+  return id;
+}
+
 const statusesOf = ({ errors }: { errors?: { extensions: { http: { status: number } } }[] }) =>
   errors?.map(({ extensions }) => extensions.http.status);
 
 describe('findBuilders', () => {
   it('lists builders by name, with their number', async () => {
-    const { data } = await viewer.query('{ findBuilders(limit: 2) { totalCount data { id name timeZone } } }');
-    const names = (await select<{ name: string }>('select name from builder order by name')).map(({ name }) => name);
-    expect(data.findBuilders.totalCount).toBe(names.length);
-    expect(data.findBuilders.data.map(({ name }: { name: string }) => name)).toEqual(names.slice(0, 2));
-    expect(data.findBuilders.data[0].timeZone).toBe('Australia/Sydney');
+    for (const name of ['Quoll South', 'Quoll East', 'Quoll North']) await addBuilder(name);
+    const { data } = await viewer.query(
+      '{ findBuilders(name: "Quoll", limit: 2) { totalCount data { name timeZone } } }',
+    );
+    const timeZone = 'Australia/Sydney';
+    const first = [
+      { name: 'Quoll East', timeZone },
+      { name: 'Quoll North', timeZone },
+    ];
+    expect(data.findBuilders).toEqual({ totalCount: 3, data: first });
   });
 
   it('finds a part of a name in any case, without patterns', async () => {
-    const [{ name }] = (await select<{ name: string }>('select name from builder where id = ?', [builderId])) as [
-      { name: string },
-    ];
+    const id = await addBuilder('Wombat & Sons');
     const find = async (part: string) =>
       (await viewer.query('query ($part: String) { findBuilders(name: $part) { data { id } } }', { part })).data
         .findBuilders.data;
-    expect(await find(name.slice(1, 6).toUpperCase())).toEqual([{ id: builderId }]);
+    expect(await find('OMBAT & s')).toEqual([{ id }]);
     expect(await find('%')).toEqual([]);
   });
 
@@ -50,50 +72,48 @@ describe('findBuilders', () => {
 });
 
 describe('integrators', () => {
-  it('have the numbers of their active clients and connections, of all and not of a page', async () => {
-    const rows = await select<{ id: string; clients: number; connections: number }>(
-      `select id, (select count(*)::int from oauth_client where integrator_id = integrator.id and disabled_at is null) as clients,
-          (select count(*)::int from connection where integrator_id = integrator.id and status = 'ACTIVE') as connections
-        from integrator order by id desc`,
-    );
-    const query = '{ integrators { data { id activeClients activeConnections } } }';
-    const { data } = await viewer.query(query);
-    const shown = data.integrators.data.map(
-      (each: { id: string; activeClients: number; activeConnections: number }) => ({
-        ...{ id: each.id, clients: each.activeClients, connections: each.activeConnections },
-      }),
-    );
-    expect(shown).toEqual(rows);
-    expect(Math.max(...rows.map(({ connections }) => connections))).toBeGreaterThan(0);
-    await select(
-      `update connection set status = 'REVOKED' where id = (select id from connection where status = 'ACTIVE' limit 1)`,
-    );
-    await select(
-      `update oauth_client set disabled_at = now() where id = (select id from oauth_client where integrator_id is not null limit 1)`,
-    );
-    const after = (await viewer.query(query)).data.integrators.data;
-    const sum = (property: 'activeClients' | 'activeConnections', list: Record<string, number>[]) =>
-      list.reduce((total, each) => total + each[property]!, 0);
-    expect(sum('activeConnections', after)).toBe(sum('activeConnections', data.integrators.data) - 1);
-    expect(sum('activeClients', after)).toBe(sum('activeClients', data.integrators.data) - 1);
+  it('are listed from the newest, with the numbers of their active clients and connections, of all and not of a page', async () => {
+    const { integratorId, clientId, builderId: connected } = await addAccounts(service);
+    const read = async () => {
+      const { data } = await viewer.query('{ integrators { data { id activeClients activeConnections } } }');
+      const ids = data.integrators.data.map(({ id }: { id: string }) => id);
+      expect(ids).toEqual(ids.toSorted().toReversed());
+      return data.integrators.data[ids.indexOf(integratorId)];
+    };
+    expect(await read()).toEqual({ id: integratorId, activeClients: 1, activeConnections: 2 });
+    await select(`update connection set status = 'REVOKED' where integrator_id = ? and builder_id = ?`, [
+      integratorId,
+      connected,
+    ]);
+    await select('update oauth_client set disabled_at = now() where id = ?', [clientId]);
+    expect(await read()).toEqual({ id: integratorId, activeClients: 0, activeConnections: 1 });
   });
 });
 
 describe('inductions', () => {
   it('lists those of all projects of the builder, by status and project', async () => {
-    const [{ total, waiting }] = (await select<{ total: string; waiting: string }>(
-      `select count(*) as total, count(*) filter (where status = 'WAITING_REVIEW') as waiting from induction where builder_id = ?`,
-      [builderId],
-    )) as [{ total: string; waiting: string }];
+    const { builderId: own } = await addAccounts(service);
+    const sites = [await addWorkerOnSite(service, own), await addWorkerOnSite(service, own)] as const;
+    const statuses = ['WAITING_REVIEW', 'REVIEWED', 'WAITING_REVIEW'] as const;
+    for (const [index, status] of statuses.entries()) {
+      await select(
+        `insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
+          select ?::text, now(), now(), builder_id, ?::text, id, subcontractor_id, ?::int, 'PROJECT_INDUCTION', ?::text from worker where id = ?`,
+        [`ind_own${index}`, sites[index % 2]!.projectId, index, status, sites[index % 2]!.workerId],
+      );
+    }
     const { data } = await operator.query(`{
-      all: inductions(builderId: "${builderId}") { meta { totalCount } data { project { id } } }
-      waiting: inductions(builderId: "${builderId}", status: WAITING_REVIEW) { meta { totalCount } data { status } }
-      none: inductions(builderId: "${builderId}", projectId: "proj_none") { meta { totalCount } }
+      all: inductions(builderId: "${own}") { meta { totalCount } data { project { id } } }
+      waiting: inductions(builderId: "${own}", status: WAITING_REVIEW) { meta { totalCount } data { id } }
+      one: inductions(builderId: "${own}", projectId: "${sites[1].projectId}") { data { id } }
+      none: inductions(builderId: "${own}", projectId: "proj_none") { meta { totalCount } }
     }`);
-    expect(data.all.meta.totalCount).toBe(Number(total));
-    expect(new Set(data.all.data.map((row: { project: { id: string } }) => row.project.id)).size).toBeGreaterThan(1);
-    expect(data.waiting.meta.totalCount).toBe(Number(waiting));
-    expect(Number(waiting)).toBeGreaterThan(0);
+    expect(data.all.meta.totalCount).toBe(3);
+    const projects = data.all.data.map((row: { project: { id: string } }) => row.project.id);
+    expect(new Set(projects)).toEqual(new Set(sites.map(({ projectId }) => projectId)));
+    expect(data.waiting.meta.totalCount).toBe(2);
+    expect(data.waiting.data.map(({ id }: { id: string }) => id).sort()).toEqual(['ind_own0', 'ind_own2']);
+    expect(data.one.data).toEqual([{ id: 'ind_own1' }]);
     expect(data.none.meta.totalCount).toBe(0);
   });
 
@@ -103,17 +123,17 @@ describe('inductions', () => {
   });
 });
 
-/** Insurances of active subcontractors that have no end. */
-const OPEN_ENDED = `select count(*) from insurance join subcontractor on subcontractor.id = subcontractor_id
-  where insurance.builder_id = ? and expiry is null and archived_at is null`;
-
 describe('timesheets of a builder', () => {
   it('of a cost code are listed, and the hours of charts are theirs', async () => {
-    const [{ id, total, hours }] = (await select<{ id: string; total: string; hours: number }>(
-      `select cost_code_id as id, count(*) as total, sum(hours) as hours from timesheet
-        where builder_id = ? and cost_code_id is not null and date between '2025-06-01' and '2026-05-31' group by 1 order by 2 desc limit 1`,
-      [builderId],
-    )) as [{ id: string; total: string; hours: number }];
+    const id = await addCostCode(builderId);
+    // Days of Sydney: the first ends the range before, and the last begins the range after it.
+    await addTimesheets(service, builderId, [
+      { costCodeId: id, date: '2025-05-31T13:59:00.000Z', hours: 100 },
+      { costCodeId: id, date: '2025-05-31T14:00:00.000Z', hours: 7.5 },
+      { costCodeId: id, date: '2026-03-02T07:30:00.000Z', hours: 8.25 },
+      { costCodeId: null, date: '2026-03-02T07:30:00.000Z', hours: 100 },
+      { costCodeId: id, date: '2026-05-31T14:00:00.000Z', hours: 100 },
+    ]);
     const days = 'firstDay: "2025-06-01", lastDay: "2026-05-31", timeZone: "Australia/Sydney"';
     const of = `builderId: "${builderId}", costCodeId: "${id}", startDate: "2025-06-01", endDate: "2026-05-31"`;
     const { data } = await operator.query(`{
@@ -122,37 +142,43 @@ describe('timesheets of a builder', () => {
       hoursByProject(${of}) { hours }
       hoursByCostCode(${of}) { hours costCode { id } }
     }`);
-    expect(data.builder.timesheets.meta.totalCount).toBe(Number(total));
-    expect(Number(total)).toBeGreaterThan(1);
+    expect(data.builder.timesheets.meta.totalCount).toBe(2);
     for (const figure of ['hoursByWeek', 'hoursByProject', 'hoursByCostCode']) {
       const sum = data[figure].reduce((all: number, row: { hours: number }) => all + row.hours, 0);
-      expect([figure, sum.toFixed(4)]).toEqual([figure, Number(hours).toFixed(4)]);
+      expect([figure, sum]).toEqual([figure, 15.75]);
     }
     expect(data.hoursByCostCode.map((row: { costCode: { id: string } }) => row.costCode.id)).toEqual([id]);
   });
 
   it('are none for a cost code of another builder', async () => {
     const other = service.findDemoClient('B').builderIds[0]!;
-    const [{ id }] = (await select<{ id: string }>(
-      'select cost_code_id as id from timesheet where builder_id = ? and cost_code_id is not null limit 1',
-      [other],
-    )) as [{ id: string }];
+    const id = await addCostCode(other);
+    await addTimesheets(service, other, [{ costCodeId: id }]);
     const query = `{ builder(builderId: "${builderId}") { timesheets(costCodeId: "${id}") { meta { totalCount } data { id } } } }`;
     const { data } = await operator.query(query);
     expect(data.builder.timesheets).toEqual({ meta: { totalCount: 0 }, data: [] });
   });
 
-  it('of the longest range of days are all, as insurances are', async () => {
+  it('of the longest range of days are all, as insurances with an end are', async () => {
+    const { builderId: own } = await addAccounts(service);
+    await addTimesheets(service, own, [{ date: '2011-01-01T00:00:00.000Z' }, { date: '2042-01-01T00:00:00.000Z' }]);
+    await addWorkerOnSite(service, own);
+    for (const [index, expiry] of ['2011-01-01Z', '2042-01-01Z', null].entries()) {
+      await select(
+        `insert into insurance (id, created_at, updated_at, builder_id, subcontractor_id, name, type, status, expiry)
+          select ?::text, now(), now(), builder_id, id, 'Policy', 'PUBLIC_LIABILITY', 'REVIEWED', ?::timestamptz from subcontractor where builder_id = ?`,
+        [`doc_own${index}`, expiry, own],
+      );
+    }
     const days = 'firstDay: "0001-01-01", lastDay: "9999-12-31", timeZone: "America/New_York"';
     const lists = (args: string) =>
-      `builder(builderId: "${builderId}") { timesheets${args && `(${args})`} { meta { totalCount } } }
-        insurances(builderId: "${builderId}"${args && `, ${args}`}) { meta { totalCount } }`;
+      `builder(builderId: "${own}") { timesheets${args && `(${args})`} { meta { totalCount } } }
+        insurances(builderId: "${own}"${args && `, ${args}`}) { meta { totalCount } }`;
     const [ranged, all] = [await operator.query(`{ ${lists(days)} }`), await operator.query(`{ ${lists('')} }`)];
     expect(ranged.errors).toBeUndefined();
-    expect(ranged.data.builder).toEqual(all.data.builder);
-    expect(all.data.insurances.meta.totalCount - ranged.data.insurances.meta.totalCount).toBe(
-      Number((await select<{ count: string }>(OPEN_ENDED, [builderId]))[0]!.count),
-    );
+    const timesheets = { timesheets: { meta: { totalCount: 2 } } };
+    expect(ranged.data).toEqual({ builder: timesheets, insurances: { meta: { totalCount: 2 } } });
+    expect(all.data).toEqual({ builder: timesheets, insurances: { meta: { totalCount: 3 } } });
   });
 
   it('are 400 for a range of days that ends before it begins', async () => {
