@@ -35,9 +35,6 @@ export default function ExplorerPage() {
       defaultEditorToolsVisibility: 'variables',
       initialQuery: query,
       initialVariables: variables,
-      defaultQuery: '',
-      onEditQuery: () => {},
-      title: 'GraphiQL',
     });
   }, [theme]);
   return (

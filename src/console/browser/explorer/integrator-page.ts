@@ -2,7 +2,7 @@ import './integrator-page.css';
 import { showGraphiql } from './graphiql.ts';
 
 void showGraphiql(document.getElementById('root')!, {
-  async fetcher(parameters, { headers = {} } = {}) {
+  async fetcher(parameters: unknown, { headers = {} }: { headers?: Record<string, string> } = {}) {
     const response = await fetch('/graphql', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
@@ -12,7 +12,4 @@ void showGraphiql(document.getElementById('root')!, {
   },
   headers: JSON.stringify({ Authorization: 'Bearer ACCESS_TOKEN' }, null, 2),
   defaultEditorToolsVisibility: 'headers',
-  defaultQuery: '',
-  onEditQuery: () => {},
-  title: 'GraphiQL',
 });

@@ -6,21 +6,19 @@ import { type PageArgs, toPage } from '../page.ts';
 
 /** Names of a conflict's records, and what is recorded instead. */
 interface Related {
-  /** A bigint. */
-  id: string;
   project: string;
   worker: string;
   integrator: string;
-  event_id: string | null;
-  visit_id: string | null;
-  visit_updated_at: string | null;
-  event_worker_id: string | null;
+  eventId: string | null;
+  visitId: string | null;
+  visitUpdatedAt: string | null;
+  eventWorkerId: string | null;
 }
 
 // SQL: the records of a page in one statement.
 const SELECT_RELATED = `select conflict.id, project.name as project, worker.full_name as worker, integrator.name as integrator,
-    event.id as event_id, event.visit_id, event.worker_id as event_worker_id,
-    to_char(visit.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as visit_updated_at
+    event.id as "eventId", event.visit_id as "visitId", event.worker_id as "eventWorkerId",
+    to_char(visit.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "visitUpdatedAt"
   from sign_on_conflict conflict
     join project on project.id = conflict.project_id
     join worker on worker.id = conflict.worker_id
@@ -70,32 +68,28 @@ export async function findConflict(context: ConsoleContext, id: string): Promise
 
 async function withRelated({ database, personalReads }: ConsoleContext, conflicts: SignOnConflict[]) {
   const ids = conflicts.map(({ id }) => id).join();
-  const related = await database.fork().execute<Related[]>(SELECT_RELATED, [ids]);
-  const byId = new Map(related.map((each) => [Number(each.id), each]));
+  const related = await database.fork().execute<(Related & { id: string })[]>(SELECT_RELATED, [ids]);
   return conflicts.map((conflict) => {
     const { builderId, workerId } = conflict;
-    const shown = byId.get(conflict.id)!;
-    for (const person of [workerId, shown.event_worker_id]) {
+    const own = related.find(({ id }) => id === String(conflict.id))!;
+    for (const person of [workerId, own.eventWorkerId]) {
       if (person) personalReads.add(person, 'SignOnConflict', builderId);
     }
-    return toListedConflict(conflict, shown);
+    return toListedConflict(conflict, own);
   });
 }
 
-function toListedConflict(conflict: SignOnConflict, related: Related) {
-  const { id, projectId, workerId, integratorId, builderId, resolvedAt, ...own } = conflict;
+function toListedConflict(conflict: SignOnConflict, { project, worker, integrator, ...recorded }: Related) {
+  const { id, projectId, workerId, integratorId, builderId, resolvedAt, updatedAt } = conflict;
   return {
-    ...own,
+    ...conflict,
+    ...recorded,
     id: String(id),
-    builderId,
-    resolvedAt,
     state: resolvedAt === null ? 'OPEN' : 'RESOLVED',
-    project: { id: projectId, name: related.project, builderId },
-    worker: { id: workerId, fullName: related.worker, builderId },
-    integrator: { id: integratorId, name: related.integrator },
-    eventId: related.event_id,
-    visitId: related.visit_id,
+    project: { id: projectId, name: project, builderId },
+    worker: { id: workerId, fullName: worker, builderId },
+    integrator: { id: integratorId, name: integrator },
     // A person who decides has seen both.
-    updatedAt: [own.updatedAt, related.visit_updated_at ?? ''].sort().at(-1)!,
+    updatedAt: [updatedAt, recorded.visitUpdatedAt ?? ''].sort().at(-1)!,
   };
 }

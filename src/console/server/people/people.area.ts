@@ -8,6 +8,7 @@ import {
   type NewPasswordLink,
   resetPassword,
 } from '../../../domain/access/password-links.ts';
+import type { StaffAction } from '../../../domain/access/staff-roles.ts';
 import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audit-actions.ts';
 import { findIds, findRecordNames, isPersonId } from '../../../domain/audit/find-record-names.ts';
@@ -32,7 +33,14 @@ function toConsoleUser<T extends ListedUser>({ personalReads }: ConsoleContext, 
 const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(context, await showUser(context, who));
 
 const showChanged = (context: ConsoleContext, { id }: { id: string }) => findUser(context, id);
-const showMember = (context: ConsoleContext, { userId }: { userId: string }) => findUser(context, userId);
+
+/** Returns a change of a membership. */
+const onMembership = (action: StaffAction, apply: typeof addMembership | typeof removeMembership) =>
+  changeOperation(
+    action,
+    (change, { userId: user, ...membership }) => apply(change, { user, ...membership }),
+    (context, { userId }) => findUser(context, userId),
+  );
 
 /** Sends the link, or returns its URL without a mail server. A link that is not sent is deleted: the person is invited again. */
 async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLink) {
@@ -42,6 +50,13 @@ async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLi
   if (emails && !emailed) await deletePasswordLink(context, link);
   return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed, expiresAt };
 }
+
+const linkOperation = (create: typeof inviteUser) =>
+  changeOperation(
+    'password_link.created',
+    (change, { id }, { passwordLinks }) => create(change, id, passwordLinks.emails),
+    sendLink,
+  );
 
 async function listAudit(context: ConsoleContext, filter: AuditFilter, { limit, cursor }: PageArgs) {
   const found = await listAuditEntries(context.database, filter, { limit, cursor: cursor ?? null });
@@ -96,16 +111,8 @@ export const peopleArea: ConsoleArea = {
       },
       sendLink,
     ),
-    inviteUser: changeOperation(
-      'password_link.created',
-      (change, { id }, { passwordLinks }) => inviteUser(change, id, passwordLinks.emails),
-      sendLink,
-    ),
-    resetPassword: changeOperation(
-      'password_link.created',
-      (change, { id }, { passwordLinks }) => resetPassword(change, id, passwordLinks.emails),
-      sendLink,
-    ),
+    inviteUser: linkOperation(inviteUser),
+    resetPassword: linkOperation(resetPassword),
     updateUser: changeOperation(
       'user.updated',
       async (change, { id, ...update }, { passwordLinks }) => {
@@ -116,21 +123,9 @@ export const peopleArea: ConsoleArea = {
     ),
     disableUser: changeOperation('user.disabled', (change, { id }) => disableUser(change, id), showChanged),
     enableUser: changeOperation('user.enabled', (change, { id }) => enableUser(change, id), showChanged),
-    addMembership: changeOperation(
-      'membership.created',
-      (change, { userId: user, builderId, role }) => addMembership(change, { user, builderId, role }),
-      showMember,
-    ),
-    updateMembership: changeOperation(
-      'membership.updated',
-      (change, { userId: user, builderId, role }) => updateMembership(change, { user, builderId, role }),
-      showMember,
-    ),
-    removeMembership: changeOperation(
-      'membership.deleted',
-      (change, { userId: user, builderId }) => removeMembership(change, { user, builderId }),
-      showMember,
-    ),
+    addMembership: onMembership('membership.created', addMembership),
+    updateMembership: onMembership('membership.updated', updateMembership),
+    removeMembership: onMembership('membership.deleted', removeMembership),
   },
   fields: {
     User: {

@@ -35,10 +35,7 @@ export const webhookArea: ConsoleArea = {
     webhookEndpoints: listOperation('access.read', async ({ database }, filter, page) =>
       toNamedPage(await listEndpointPage(database, filter, page)),
     ),
-    webhookEndpoint: {
-      action: 'access.read',
-      resolve: (_, { endpointId }, context) => getEndpoint(context, { endpointId }),
-    },
+    webhookEndpoint: { action: 'access.read', resolve: (_, key, context) => getEndpoint(context, key) },
     eventTypes: {
       action: 'access.read',
       maxRecords: eventTypes.size,
@@ -55,20 +52,17 @@ export const webhookArea: ConsoleArea = {
     updateWebhookEndpoint: changeOperation('webhook_endpoint.updated', (change, { endpointId, url, ...changes }) =>
       updateEndpoint(change, { endpointId }, { ...changes, url: url ?? undefined }),
     ),
-    deleteWebhookEndpoint: changeOperation('webhook_endpoint.deleted', (change, { endpointId }) =>
-      deleteEndpoint(change, { endpointId }),
+    deleteWebhookEndpoint: changeOperation('webhook_endpoint.deleted', deleteEndpoint),
+    rotateWebhookSecret: changeOperation('webhook_endpoint.secret_rotated', async (change, key) =>
+      toSecret(await rotateEndpointSecret(change, key)),
     ),
-    rotateWebhookSecret: changeOperation('webhook_endpoint.secret_rotated', async (change, { endpointId }) =>
-      toSecret(await rotateEndpointSecret(change, { endpointId })),
-    ),
-    testWebhookEndpoint: changeOperation('webhook_endpoint.tested', async (change, { endpointId }, context) => {
-      const send = () => sendTestEvent(change, { endpointId });
-      const attempt = await context.shares.waits.run(context.shareKey, WEBHOOK_TEST_COST, send);
+    testWebhookEndpoint: changeOperation('webhook_endpoint.tested', async (change, key, { shares, shareKey }) => {
+      const attempt = await shares.waits.run(shareKey, WEBHOOK_TEST_COST, () => sendTestEvent(change, key));
       const { status, body, durationMs: _ms, ...result } = attempt;
       return { ...result, responseStatus: status, responseBody: body };
     }),
-    replayWebhookEndpoint: changeOperation('webhook_endpoint.replayed', (change, { endpointId, from }) =>
-      startReplay(change, { endpointId }, { since: from.since }),
+    replayWebhookEndpoint: changeOperation('webhook_endpoint.replayed', (change, { from, ...key }) =>
+      startReplay(change, key, from),
     ),
   },
   fields: {
