@@ -4,7 +4,7 @@ import { formatStatus } from './status-badge.tsx';
 /** Values, or pairs of a value and its label. */
 export type Options<Value extends string = string> = readonly (Value | readonly [value: Value, label: string])[];
 
-interface FieldProps<Value extends string = string> {
+interface FieldProps<Value = string> {
   label: string;
   value: Value;
   onChange: (value: Value) => void;
@@ -24,15 +24,8 @@ export const TextField = ({ label, onChange, required = true, ...input }: InputP
 
 const toLines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== '');
 
-interface LinesProps {
-  label: string;
-  value: string[];
-  onChange: (values: string[]) => void;
-  disabled?: boolean;
-}
-
 /** A field with one value a line. */
-export function LinesField({ label, value, onChange, disabled }: LinesProps) {
+export function LinesField({ label, value, onChange, disabled }: FieldProps<string[]>) {
   const [text, setText] = useState('');
   const change = (next: string) => {
     setText(next);

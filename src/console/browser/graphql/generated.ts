@@ -234,7 +234,7 @@ export type ChangesQueryVariables = Exact<{
 }>;
 
 
-export type ChangesQuery = { changes: { cursor: string, builderIds: Array<string>, projectIds: Array<string>, reset: boolean } };
+export type ChangesQuery = { changes: { cursor: string, builderIds: Array<string>, reset: boolean } };
 
 export type FindQueryVariables = Exact<{
   text: string;
@@ -1002,7 +1002,6 @@ export const ChangesDocument = `query Changes($after: String) {
   changes(after: $after) {
     cursor
     builderIds
-    projectIds
     reset
   }
 }` as unknown as TypedDocumentNode<ChangesQuery, ChangesQueryVariables>;

@@ -1,11 +1,7 @@
+import type { ChangesQuery } from '../graphql/generated.ts';
+
 /** Milliseconds after which every server of reads has a change: a standby is at most five seconds behind. */
 export const SETTLE_MS = 6000;
-
-interface Changes {
-  cursor: string;
-  reset: boolean;
-  builderIds: readonly string[];
-}
 
 /** Decides after each poll of the event log whether the pages read their records again. */
 export class ChangeTracker {
@@ -26,7 +22,7 @@ export class ChangeTracker {
    *
    * @param now milliseconds of a monotonic clock.
    */
-  accept({ cursor, reset, builderIds }: Changes, now: number): boolean {
+  accept({ cursor, reset, builderIds }: ChangesQuery['changes'], now: number): boolean {
     const isFirst = this.#cursor === null;
     this.#cursor = cursor;
     const concerns = this.builderId === undefined ? builderIds.length > 0 : builderIds.includes(this.builderId);

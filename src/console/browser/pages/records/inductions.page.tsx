@@ -7,6 +7,7 @@ import { Stats } from '../../components/stats.tsx';
 import { formatStatus, getTone, StatusBadge } from '../../components/status-badge.tsx';
 import {
   InductionFiguresDocument,
+  type InductionFiguresQueryVariables,
   type InductionSort,
   type InductionStatus,
   InductionsDocument,
@@ -18,12 +19,6 @@ import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 
 const STATUSES = ['WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'] as const satisfies InductionStatus[];
-
-interface InductionsFilter {
-  builderId: string;
-  projectId: string | undefined;
-  status: InductionStatus | undefined;
-}
 
 /** The inductions of all of a builder's projects. */
 export default function InductionsPage() {
@@ -95,8 +90,10 @@ export default function InductionsPage() {
   );
 }
 
+type StatsProps = InductionFiguresQueryVariables & { status: InductionStatus | undefined };
+
 /** Inductions of the filters by status. */
-function InductionStats({ builderId, projectId, status }: InductionsFilter) {
+function InductionStats({ builderId, projectId, status }: StatsProps) {
   const address = useFilteredAddress();
   const request = useRequest(InductionFiguresDocument, { builderId, projectId }, { live: true });
   return (

@@ -11,6 +11,7 @@ import {
   type InsuranceSort,
   type InsuranceStatus,
   InsurancesDocument,
+  type InsurancesQueryVariables,
   type InsuranceType,
 } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
@@ -40,18 +41,9 @@ const ENDS = [
   ['any', 'Any time'],
 ] as const;
 
-interface ExpiryRange {
-  firstDay?: string;
-  lastDay?: string;
-}
+type ExpiryRange = Pick<InsurancesQueryVariables, 'firstDay' | 'lastDay'>;
 
-interface InsuranceFilter extends ExpiryRange {
-  builderId: string;
-  type?: InsuranceType;
-  status?: InsuranceStatus;
-}
-
-interface ChartProps extends InsuranceFilter {
+interface ChartProps extends Omit<InsurancesQueryVariables, 'timeZone'> {
   today: string;
   /** Returns the address of the insurances of a bar. */
   address: (filters: { ends: string }) => string;
