@@ -227,13 +227,13 @@ describe.skipIf(!executablePath)('administrators', () => {
     await table(page, 'People').getByRole('button', { name: 'Lee Park' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Builder' }).click();
-    const option = dialog.getByRole('option').first();
+    const option = dialog.getByRole('listbox').getByRole('option').first();
     const builder = await option.innerText();
     await option.click();
-    await dialog.getByLabel('Role').fill('FOREMAN');
+    await dialog.getByRole('combobox', { name: 'Role', exact: true }).selectOption('FOREMAN');
     await dialog.getByRole('button', { name: 'Add' }).click();
     const member = dialog.getByRole('listitem').filter({ hasText: builder });
-    await member.getByText('foreman').waitFor();
+    await expect.poll(() => member.getByRole('combobox').inputValue()).toBe('FOREMAN');
     const memberships = () => select(`select role from membership where user_id = 'user_lee'`);
     expect(await memberships()).toEqual([['FOREMAN']]);
     await member.getByRole('button', { name: 'Remove…' }).click();
