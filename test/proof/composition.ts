@@ -80,7 +80,7 @@ export async function composition({ short, log }: { short: boolean; log: Log }) 
     // A few connections of ordinary requests may be new.
     if (behind.slowAtInstances > 5) problems.push(`${behind.slowAtInstances} slow clients reached an instance`);
     if (!short) await behind.slowClients.waitUntilClosed(SLOW_CLIENT_MS);
-    const open = SLOW_CLIENTS - behind.slowClients.durations.length;
+    const { open } = behind.slowClients;
     if (!short && open > 0) problems.push(`${open} slow clients were not disconnected`);
     log(attacks);
     return { problems, figures: `PgBouncer by ${mode}; ${upload}; ${polls}; ${restarts}; ${attacks}` };

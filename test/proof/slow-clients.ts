@@ -34,7 +34,7 @@ export class SlowClients {
     this.#port = Number(port);
     const isTls = protocol === 'https:';
     // A proxy limits the connections of an address, which must not be that of other clients.
-    const options = { host, port: this.#port, ...(isTls && { localAddress: '127.0.0.2' }) };
+    const options = { host, port: this.#port, ...(isTls && { localAddress: '127.0.0.3' }) };
     for (let number = 0; number < count; number++) {
       const socket = isTls ? connectWithTls(options) : connect(options);
       socket.on('error', () => undefined);
@@ -48,6 +48,11 @@ export class SlowClients {
       let second = 0;
       this.#timers.push(setInterval(() => socket.write(drip(second++)), 1_000));
     }
+  }
+
+  /** Connections that are not closed. */
+  get open(): number {
+    return this.#open.size;
   }
 
   /** Waits until the service has closed every connection, or for the milliseconds. */
