@@ -70,12 +70,7 @@ function Search() {
   }, []);
   return (
     <>
-      <Button
-        className="search-field"
-        aria-label="Search Ctrl K"
-        aria-keyshortcuts="Control+K"
-        onClick={() => setIsOpen(true)}
-      >
+      <Button className="search-field" aria-keyshortcuts="Control+K" onClick={() => setIsOpen(true)}>
         <Glyph name="search" />
         <span>Search</span>
         <kbd>Ctrl K</kbd>
