@@ -149,7 +149,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
   it('invites a person', async () => {
     const page = await staffConsole.signIn('ADMIN', '/console/people');
     await page.getByRole('button', { name: 'Invite a person' }).click();
-    await page.getByLabel('Name').fill('Robin Lee');
+    await page.getByRole('dialog').getByLabel('Name').fill('Robin Lee');
     await page.getByRole('dialog').getByLabel('E-mail').fill('robin.lee@example.com');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page

@@ -150,6 +150,22 @@ describe('the lists of tables (CON-20)', () => {
     );
   });
 
+  it('return all rows of the filters by cursors, as exports read them', async () => {
+    const ids: string[] = [];
+    const query = `query ($of: BuilderId!, $cursor: ListCursor) {
+      findInductions(builderId: $of, limit: 25, cursor: $cursor) { data { id } meta { totalCount nextCursor } } }`;
+    let total = 0;
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { data, errors } = await operator.query(query, { of: builderId, cursor });
+      expect(errors).toBeUndefined();
+      ids.push(...data.findInductions.data.map(({ id }: { id: string }) => id));
+      total = data.findInductions.meta.totalCount;
+      cursor = data.findInductions.meta.nextCursor;
+    }
+    expect(total).toBeGreaterThan(25);
+    expect(new Set(ids).size).toBe(total);
+  });
+
   const sorts = Object.entries(SORTS).flatMap(([type, columns]) =>
     Object.entries(columns).map(([sort, column]) => [type as keyof typeof SORTS, sort, column] as const),
   );

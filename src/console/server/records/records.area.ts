@@ -72,12 +72,14 @@ const list = <T extends object, Filter extends string>(
   action: 'records.read',
   async resolve(_, { sort, firstDay, lastDay, timeZone, ...args }, { caller, personalReads, database }, info) {
     caller.requireScope(scope);
-    const search = toSearch(args.search, 'search');
+    // Cursors are bound to the filters alone.
+    const { order, offset, cursor, limit, ...filter } = args;
+    const search = toSearch(filter.search, 'search');
     if (search && findsPeople) personalReads.requireAllowed();
     if (firstDay && lastDay && lastDay < firstDay) throw invalidField('lastDay', 'must not be before firstDay');
-    const where = { ...args, search, ...toDayRange({ firstDay, lastDay, timeZone }) } as Where<Filter>;
+    const where = { ...filter, search, ...toDayRange({ firstDay, lastDay, timeZone }) } as Where<Filter>;
     const orderBy = sort && (SORTS[type] as Record<string, string>)[sort];
-    return reader.select(findSelection(info)).findPage(database, where, { ...args, orderBy });
+    return reader.select(findSelection(info)).findPage(database, where, { order, offset, cursor, limit, orderBy });
   },
 });
 
