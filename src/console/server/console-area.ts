@@ -1,10 +1,12 @@
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
+import type { WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
+
 import type { Message } from '../../mail/mailer.ts';
 import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import type { ChangeFeed } from './attendance/change-feed.ts';
-import { type PageArgs, toPageArgs, withoutNull } from './page.ts';
+import { type PageArgs, toLimit, withoutNull } from './page.ts';
 import type { PersonalReads } from './personal-reads.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
@@ -64,17 +66,6 @@ export interface ConsoleArea {
   fields?: Record<string, Record<string, Resolve<any>>>;
 }
 
-/** Returns the context of a change by the staff user. @param expectedUpdatedAt `updatedAt` of what the person saw. */
-const toChangeContext = ({ database, clock, source, webhooks }: ConsoleContext, expectedUpdatedAt?: string) => ({
-  database,
-  clock,
-  source,
-  webhooks,
-  expectedUpdatedAt,
-});
-
-type Change = ReturnType<typeof toChangeContext>;
-
 /**
  * Returns a mutation.
  *
@@ -83,12 +74,13 @@ type Change = ReturnType<typeof toChangeContext>;
  */
 export const changeOperation = <Changed>(
   action: StaffAction,
-  apply: (change: Change, args: Args, context: ConsoleContext) => Promise<Changed>,
+  apply: (change: WebhookChangeContext, args: Args, context: ConsoleContext) => Promise<Changed>,
   show: (context: ConsoleContext, args: Args, changed: Changed, info: object) => unknown = (_, __, changed) => changed,
 ): ConsoleOperation => ({
   action,
   async resolve(_, { expectedUpdatedAt, ...args }, context, info) {
-    const changed = await apply(toChangeContext(context, expectedUpdatedAt), args, context);
+    const { database, clock, source, webhooks } = context;
+    const changed = await apply({ database, clock, source, webhooks, expectedUpdatedAt }, args, context);
     return show(context, args, changed, info);
   },
 });
@@ -100,5 +92,9 @@ export const listOperation = (
 ): ConsoleOperation => ({
   action,
   resolve: (_, { after, limit, order, ...filter }, context) =>
-    read(context, withoutNull(filter), toPageArgs({ after, limit, order })),
+    read(context, withoutNull(filter), {
+      limit: toLimit(limit),
+      cursor: after ?? undefined,
+      order: order ?? undefined,
+    }),
 });

@@ -11,18 +11,12 @@ export function toLimit(limit?: number | null): number {
   return rows;
 }
 
-interface WindowArgs {
-  after?: string | null;
-  limit?: number | null;
-  order?: ListOrder | null;
+/** The window of a list. */
+export interface PageArgs {
+  limit: number;
+  cursor: string | undefined;
+  order: ListOrder | undefined;
 }
-
-/** Returns the window of a list. Throws 400 for a limit that is out of bounds. */
-export const toPageArgs = ({ after, limit, order }: WindowArgs) => ({
-  limit: toLimit(limit),
-  cursor: after ?? undefined,
-  order: order ?? undefined,
-});
 
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
 
@@ -31,8 +25,6 @@ export function toNamedPage<T>({ nextCursor, ...rows }: { nextCursor: string | n
   const [data] = Object.values(rows) as [T[]];
   return toPage(data, nextCursor);
 }
-
-export type PageArgs = ReturnType<typeof toPageArgs>;
 
 /** Returns the arguments without those that are null: an argument that is null means what an absent one does. */
 export function withoutNull(values: Record<string, unknown>): Record<string, never> {

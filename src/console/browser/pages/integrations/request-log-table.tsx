@@ -22,14 +22,10 @@ const describeOperation = ({ method, path, graphqlOperation, tool }: LoggedReque
 
 /** Returns one row for requests of a client that failed in the same way, with the latest of them. */
 function groupRequests(requests: readonly LoggedRequestPartFragment[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const request of requests) {
-    const key = JSON.stringify([request.client.id, describeOperation(request), request.status, describe(request)]);
-    const group = groups.get(key);
-    if (group) group.times++;
-    else groups.set(key, { ...request, times: 1 });
-  }
-  return [...groups.values()];
+  const groups = Map.groupBy(requests, (request) =>
+    JSON.stringify([request.client.id, describeOperation(request), request.status, describe(request)]),
+  );
+  return [...groups.values()].map((group) => ({ ...group[0]!, times: group.length }));
 }
 
 /** The latest requests that failed, or those with the id that the parameter `request` of the URL has; equal ones are counted. */
