@@ -32,18 +32,8 @@ const AREAS: ConsoleArea[] = [
   recordsArea,
 ];
 
-/** Queries of integrators about themselves, in place of which the console has its own, or the audit log. */
-const REPLACED_QUERIES = new Set([
-  'events',
-  'me',
-  'requestLog',
-  'usage',
-  'webhookDeliveries',
-  'webhookEndpoint',
-  'webhookEndpoints',
-  'snapshot',
-  'snapshots',
-]);
+/** Queries of integrators about themselves that the console leaves out, beside those in place of which it has its own. */
+const LEFT_OUT = ['events', 'usage', 'webhookDeliveries', 'snapshot', 'snapshots'];
 
 /** The action that reading builders' records is. */
 const READ_RECORDS: StaffAction = 'records.read';
@@ -55,7 +45,9 @@ const READ_RECORDS: StaffAction = 'records.read';
 export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSchema {
   const queries = mapSchema(integratorSchema, {
     [MapperKind.QUERY_ROOT_FIELD]: (field, name) =>
-      REPLACED_QUERIES.has(name) ? null : { ...field, ...observeRoot(field) },
+      LEFT_OUT.includes(name) || AREAS.some(({ queries = {} }) => name in queries)
+        ? null
+        : { ...field, ...observeRoot(field) },
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
     [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });

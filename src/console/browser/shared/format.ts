@@ -74,13 +74,8 @@ export const listDaysUntil = (until: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => addDays(until, index - count + 1));
 
 /** Returns milliseconds since midnight of a calendar date in a time zone; negative before it, above 24 hours after it. */
-export function millisecondsIntoDay(instant: string | number | Date, date: string, timeZone: string): number {
-  const time = new Date(instant);
-  const days = (Date.parse(toCalendarDate(time, timeZone)) - Date.parse(date)) / 86_400_000;
-  const clock = formatter(timeZone, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-  const [hours, minutes, seconds] = clock.format(time).split(':').map(Number) as [number, number, number];
-  return ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000;
-}
+export const millisecondsIntoDay = (instant: string | number | Date, date: string, timeZone: string): number =>
+  Date.parse(`${toCalendarDate(instant, timeZone)}T${formatTime(instant, timeZone, true)}Z`) - Date.parse(date);
 
 /** Formats a duration as `7 h 05 min`. */
 export function formatDuration(milliseconds: number): string {
