@@ -9,10 +9,6 @@ import { useAddress, useFilters } from '../../shared/filters.ts';
 import { formatAge, formatCount, formatPlural, formatShortDay } from '../../shared/format.ts';
 import { useNow } from '../../shared/use-now.ts';
 
-interface Group extends LoggedRequestPartFragment {
-  times: number;
-}
-
 const describe = ({ message, errors, code }: LoggedRequestPartFragment) =>
   errors?.map((error) => `${error.fieldName}: ${error.message}`).join('; ') ?? message ?? code;
 
@@ -21,7 +17,7 @@ const describeOperation = ({ method, path, graphqlOperation, tool }: LoggedReque
   tool ? `tool ${tool}` : graphqlOperation ? `graphql ${graphqlOperation}` : `${method} ${path}`;
 
 /** Returns one row for requests of a client that failed in the same way, with the latest of them. */
-function groupRequests(requests: readonly LoggedRequestPartFragment[]): Group[] {
+function groupRequests(requests: readonly LoggedRequestPartFragment[]) {
   const groups = Map.groupBy(requests, (request) =>
     JSON.stringify([request.client.id, describeOperation(request), request.status, describe(request)]),
   );

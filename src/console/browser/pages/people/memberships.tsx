@@ -25,11 +25,11 @@ export const MEMBER_ROLES = [
   'SAFETY_MANAGER',
   'FOREMAN',
   'ESTIMATOR',
-] as const;
+];
 
 /** Returns the roles to choose from, with the present one in its own words. */
 const listRoles = (present: string) =>
-  MEMBER_ROLES.some((role) => role === present) ? MEMBER_ROLES : [...MEMBER_ROLES, [present, present] as const];
+  MEMBER_ROLES.includes(present) ? MEMBER_ROLES : [...MEMBER_ROLES, [present, present] as const];
 
 /** The builders whose accounts a user is in. */
 export function Memberships({ person, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {

@@ -14,15 +14,7 @@ import { FolderList } from './folder-list.tsx';
 import { PhotoImage } from './photo-image.tsx';
 import { PhotoViewer } from './photo-viewer.tsx';
 
-const SOURCES = [
-  'GALLERY',
-  'SITE_DIARY',
-  'PRE_START',
-  'CHECKLIST',
-  'ITP',
-  'PLATFORM_ACTION',
-  'DEFECT',
-] as const satisfies PhotoSource[];
+const SOURCES: PhotoSource[] = ['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'];
 const PAGE_SIZE = 24;
 
 export default function PhotosPage() {
