@@ -62,5 +62,6 @@ export class PhotoReportSyncResolver {
 
 function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
   const { sourceApp, sourceExternalId } = report;
-  return { integratorId: context.caller.requireIntegrator(), builderId, sourceApp, sourceExternalId };
+  const integratorId = context.caller.requireIntegrator();
+  return { integratorId, builderId, sourceApp, sourceExternalId };
 }

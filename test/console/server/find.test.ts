@@ -70,6 +70,11 @@ describe('the search over all records (CON-20)', () => {
     expect(await kinds('req-find-1')).toEqual(['REQUEST req-find-1']);
   });
 
+  it('lists records of one kind by name', async () => {
+    for (const name of ['Quay Yard B', 'Quay Yard A']) await addProject(service, builderId, { name });
+    expect((await find('quay yard')).map(({ name }) => name)).toEqual(['Quay Yard A', 'Quay Yard B']);
+  });
+
   it("finds no other builder's records, and none of a builder without one", async () => {
     expect((await find('zoe orsted', operator, otherId)).map(({ id }) => id)).not.toContain(workerId);
     expect(await find('zoe orsted', operator, null)).toEqual([]);

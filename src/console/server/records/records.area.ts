@@ -58,24 +58,18 @@ async function find({ database, personalReads, staff }: ConsoleContext, text: st
   });
 }
 
-/**
- * Returns the query of a list of a builder's records.
- *
- * @param findsPeople whether a search finds people by their names, also where the selected fields do not name them
- */
+/** Returns the query of a list of a builder's records. */
 const list = <T extends object, Filter extends string>(
   type: keyof typeof SORTS,
   scope: Scope,
   reader: Reader<T, Filter>,
-  findsPeople = false,
 ): ConsoleOperation => ({
   action: 'records.read',
-  async resolve(_, { sort, firstDay, lastDay, timeZone, ...args }, { caller, personalReads, database }, info) {
+  async resolve(_, { sort, firstDay, lastDay, timeZone, ...args }, { caller, database }, info) {
     caller.requireScope(scope);
     // Cursors are bound to the filters alone.
     const { order, offset, cursor, limit, ...filter } = args;
     const search = toSearch(filter.search, 'search');
-    if (search && findsPeople) personalReads.requireAllowed();
     if (firstDay && lastDay && lastDay < firstDay) throw invalidField('lastDay', 'must not be before firstDay');
     const where = { ...filter, search, ...toDayRange({ firstDay, lastDay, timeZone }) } as Where<Filter>;
     const orderBy = sort && (SORTS[type] as Record<string, string>)[sort];
@@ -92,10 +86,10 @@ export const recordsArea: ConsoleArea = {
       maxRecords: 7 * MAX_MATCHES,
       resolve: (_, { text, builderId = null }, context) => find(context, text, builderId),
     },
-    findTimesheets: list('Timesheet', 'read:timesheets', timesheets, true),
-    findInductions: list('Induction', 'read:inductions', inductions, true),
+    findTimesheets: list('Timesheet', 'read:timesheets', timesheets),
+    findInductions: list('Induction', 'read:inductions', inductions),
     findInsurances: list('Insurance', 'read:insurances', insurances),
     findPhotoReports: list('PhotoReport', 'read:photos', photoReports),
-    findWorkers: list('Worker', 'read:subcontractors', workers, true),
+    findWorkers: list('Worker', 'read:subcontractors', workers),
   },
 };
