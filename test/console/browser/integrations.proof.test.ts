@@ -219,7 +219,7 @@ describe.skipIf(!executablePath)('an operator in Chromium', () => {
     );
     await select(
       `insert into connection (integrator_id, builder_id, status, scopes, created_at, updated_at)
-        select ?, 'buil_page' || n, 'ACTIVE', '{read:builders}', now(), now() from generate_series(1, 60) n`,
+        select ?, 'buil_page' || n, 'ACTIVE', '{read:builders}', now(), now() from generate_series(60, 1, -1) n`,
       [integratorId],
     );
     await openIntegrator();
