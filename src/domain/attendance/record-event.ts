@@ -98,7 +98,9 @@ async function recordInGroup(database: Database, received: ReceivedEvent): Promi
 async function recordGroup(signOns: readonly PendingSignOn[]): Promise<(RecordedEvent | null)[]> {
   // Of several with the same identity the first is recorded. The others write nothing, and are then found to be replays or conflicts.
   const distinct = new Map<string, ReceivedEvent>();
-  for (const { received } of signOns.toReversed()) distinct.set(toLockKeys(received)[0]!, received);
+  for (const { received } of signOns.toReversed()) {
+    distinct.set(toLockKey(received.owner, received.event.sourceEventId), received);
+  }
   const [{ database }] = signOns as [PendingSignOn];
   const recorded = await database.write((transaction) => recordSignOns(transaction, [...distinct.values()]));
   return signOns.map(({ received }) => recorded.get(received) ?? null);
@@ -110,6 +112,7 @@ export async function recordSignOns(
   signOns: readonly ReceivedEvent[],
 ): Promise<Map<ReceivedEvent, RecordedEvent>> {
   const recorded = new Map<ReceivedEvent, RecordedEvent>();
+  const keys: string[] = [];
   const rows: unknown[][] = [];
   for (const received of signOns) {
     const { owner, event, now } = received;
@@ -118,11 +121,12 @@ export async function recordSignOns(
     recorded.set(received, { ...APPLIED, id, visitId });
     const { workerId, sourceEventId, occurredAt, deviceId } = event;
     const at = new Date(now).toISOString();
+    keys.push(toLockKey(owner, sourceEventId));
     rows.push([id, at, owner.projectId, workerId, sourceEventId, occurredAt, deviceId, visitId]);
   }
   const columns = rows[0]!.map((_, index) => rows.map((row) => row[index]));
   const { integratorId, builderId } = signOns[0]!.owner;
-  const locked = transaction.query([LOCK_EVENTS, [signOns.flatMap(toLockKeys)]]);
+  const locked = transaction.query([LOCK_EVENTS, [keys]]);
   const insert: BoundStatement = [FAST_SIGN_ONS, [integratorId, builderId, ...columns]];
   const [[inserted]] = await Promise.all([transaction.commit(insert), locked]);
   const ids = new Set(inserted!.map(({ id }) => id));
@@ -162,16 +166,10 @@ async function readFacts(transaction: Transaction, received: ReceivedEvent): Pro
   const { integratorId, builderId, projectId } = received.owner;
   const { sourceEventId, sourceSignOnEventId, workerId } = received.event;
   const values = [integratorId, builderId, projectId, workerId, sourceEventId, sourceSignOnEventId];
-  const locked = transaction.query([LOCK_EVENTS, [toLockKeys(received)]]);
+  const identities = sourceSignOnEventId === null ? [sourceEventId] : [sourceEventId, sourceSignOnEventId];
+  const locked = transaction.query([LOCK_EVENTS, [identities.map((id) => toLockKey(received.owner, id))]]);
   const [, [facts]] = await Promise.all([locked, transaction.query([READ_FACTS, values])]);
   return facts as unknown as StoredFacts;
-}
-
-/** Returns what identifies an event, and its sign-on. */
-function toLockKeys({ owner, event }: ReceivedEvent): string[] {
-  const { sourceEventId, sourceSignOnEventId } = event;
-  const ids = sourceSignOnEventId === null ? [sourceEventId] : [sourceEventId, sourceSignOnEventId];
-  return ids.map((id) => toLockKey(owner, id));
 }
 
 /** Returns the key of the advisory lock under which events of the identity are recorded. */
