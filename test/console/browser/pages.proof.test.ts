@@ -136,6 +136,8 @@ async function settle(): Promise<void> {
 
 /** Opens a page of the console in a theme, at the width of a desktop. */
 async function open(path: string, theme: 'light' | 'dark'): Promise<void> {
+  // The explorer loads itself again when the theme changes, which would cancel the navigation.
+  await page.goto('about:blank');
   browserErrors.length = 0;
   await page.setViewportSize(DESKTOP);
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
