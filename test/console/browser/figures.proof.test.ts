@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DESKTOP, executablePath, expectAccessible, PHONE } from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole } from './demo-console.ts';
@@ -82,13 +82,16 @@ describe.skipIf(!executablePath)('figures', () => {
 
   it('of requests lead to those of the day that failed', async () => {
     await open('integrations');
-    await page.locator('.plot a').last().click();
-    await page.waitForURL(/day=2026-03-11/);
+    const isOfDay = (response: Response) => (response.request().postData() ?? '').includes('"day":"2026-03-11"');
+    const [response] = await Promise.all([page.waitForResponse(isOfDay), page.locator('.plot a').last().click()]);
+    const { requestLog } = ((await response.json()) as { data: { requestLog: { at: string }[] } }).data;
+    expect([...new Set(requestLog.map(({ at }) => at.slice(0, 10)))]).toEqual(['2026-03-11']);
+    // Until the response is shown, the page has the requests of all days.
     const title = page.getByRole('heading', { name: /^Failed requests of 11 Mar/ });
-    await title.getByText(/^\d+ rejections, equal ones in one row$/).waitFor();
+    await title.getByText(`${requestLog.length} rejections, equal ones in one row`, { exact: true }).waitFor();
     const times = table('Failed requests').locator('td[data-label="Times"]');
     const total = (await times.allInnerTexts()).map(toNumber).reduce((sum, each) => sum + each, 0);
-    expect(toNumber(/\d+ rejections/.exec(await title.innerText())![0])).toBe(total);
+    expect(total).toBe(requestLog.length);
   });
 
   it('have one colour for a meaning, in badges and charts', async () => {
