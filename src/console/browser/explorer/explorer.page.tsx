@@ -16,6 +16,9 @@ const SCHEMA_KEY = 'console.schema';
 /** Key of GraphiQL's tabs of the visit before. */
 const TABS_KEY = 'graphiql:tabState';
 
+/** Key of the theme of GraphiQL's visit before, which its editors have whatever theme is forced. */
+const THEME_KEY = 'graphiql:theme';
+
 /** Whether the document has GraphiQL, which can neither be removed nor take another theme or region. */
 let isShown = false;
 
@@ -27,6 +30,7 @@ export default function ExplorerPage() {
   useEffect(() => {
     if (isShown) return location.reload();
     isShown = true;
+    localStorage.setItem(THEME_KEY, theme);
     const { query, variables } = findTab();
     void showGraphiql(element.current!, {
       fetcher: createFetcher(setCost),
