@@ -132,7 +132,7 @@ export const testConfig = (settings: Record<string, string>): Config =>
   });
 
 /** Few pipelined connections, each of which costs as much as several requests: to open, and to plan its statements. */
-const CONNECTIONS = { ...splitConnections(), reads: 1, slowReads: 2, background: 1 };
+const CONNECTIONS = { ...splitConnections(), slowReads: 2, background: 1 };
 
 /** Starts a service for one test file: fresh databases with the rows of `test/setup/company`, a fake clock, no rate limits. */
 export async function startService(
