@@ -63,6 +63,17 @@ describe('deploy/compose.yaml', () => {
     }
   });
 
+  it('names every image that is not built here by its digest', () => {
+    const built = Object.values<{ build?: { dockerfile_inline?: string } }>(compose.services).map(
+      ({ build }) => build?.dockerfile_inline ?? '',
+    );
+    const bases = [containerfile, ...built].flatMap((text) => text.match(/\bdocker\.io\/\S+/g) ?? []);
+    const images = Object.values<{ image?: string }>(compose.services).flatMap(({ image }) => image ?? []);
+    const foreign = [...bases, ...images.filter((image) => image !== 'builder-api')];
+    expect(foreign).toHaveLength(6);
+    for (const image of foreign) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+  });
+
   it('gives the proxy the addresses that its configuration takes from the environment', () => {
     const { environment, secrets } = compose.services.proxy;
     const names = read('deploy/haproxy.cfg').matchAll(/"\$\{(\w+)\}"/g);
