@@ -157,12 +157,13 @@ create function search_words(value text) returns text[] language sql immutable s
   return array(select left(word, 60) from unnest(string_to_array(regexp_replace(regexp_replace(
       translate(normalize(comparable_text(left(value, 1000)), NFKD), 'øłđ', 'old'), '[\\u0300-\\u036f]', '', 'g'),
     '[^[:alnum:]]+' collate pg_unicode_fast, ' ', 'g'), ' ')) word where word <> '');
--- The words of a text and the scope in which they are searched, which is a builder or empty. Indexes have it: it costs more than a scan of them.
+-- The words of a text and the scope in which they are searched, which is a builder or empty; no word begins like a scope. Indexes have it: it
+-- costs more than a scan of them.
 create function search_vector(scope text, value text) returns tsvector language sql immutable strict parallel safe cost 1000
-  return array_to_tsvector(array_remove(array_append(search_words(value), scope), ''));
+  return array_to_tsvector(array_remove(array_append(search_words(value), '=' || scope), '='));
 -- Matches the texts of the scope with words that begin with each of the given ones; none where there are none.
 create function search_query(scope text, value text) returns tsquery language sql immutable strict parallel safe
-  return coalesce(coalesce(quote_literal(nullif(scope, '')) || ' & ', '') ||
+  return coalesce(coalesce(quote_literal('=' || nullif(scope, '')) || ' & ', '') ||
     (select string_agg(quote_literal(word) || ':*', ' & ') from unnest(search_words(value)) word), '')::tsquery;
 create table app_user (
   ${RECORD},

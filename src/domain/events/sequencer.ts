@@ -6,7 +6,7 @@ import { type LogDatabase, mayHaveMore, numberNextEvents, UNSEEN } from './event
 const INTERVAL_MS = 100;
 
 /** The same without endpoints: readers of the feed number the events themselves. */
-const IDLE_INTERVAL_MS = 1_000;
+const IDLE_INTERVAL_MS = 2_000;
 
 /** Milliseconds for which a process that starts after a promotion leaves the log to one that has the state before the promotion. */
 const TAKEOVER_DELAY_MS = 10_000;

@@ -46,6 +46,12 @@ describe('the search over all records (CON-20)', () => {
     expect(await find(text)).toEqual([]);
   });
 
+  it("does not take the builder's id for a word of each of its records", async () => {
+    for (const text of ['bu', 'buil']) {
+      for (const { name } of await find(text)) expect(name).toMatch(new RegExp(`\\b${text}`, 'i'));
+    }
+  });
+
   it('finds projects, companies, people, integrators, clients and failed requests', async () => {
     const [user] = await select<{ id: string; email: string }>(
       'select id, email from app_user where staff_role is null limit 1',

@@ -31,12 +31,22 @@ export function Modal({ onClose, ...attributes }: ModalProps) {
     event.preventDefault();
     onClose();
   };
-  // Browsers close a dialog at the second Escape in a row, without asking the page.
+  // Browsers close a dialog at the second Escape in a row, and those below it at the third, without asking the page.
+  const onKeyDown: ModalProps['onKeyDown'] = (event) => {
+    if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
+  // A gesture of a phone closes a dialog too.
   const reopen = () => {
     dialog.current?.showModal();
     onClose();
   };
-  return <dialog ref={dialog} onCancel={onCancel} onClose={reopen} {...attributes} />;
+  // It takes the focus of a click on its text, so that it receives the keys.
+  return (
+    <dialog ref={dialog} tabIndex={-1} onKeyDown={onKeyDown} onCancel={onCancel} onClose={reopen} {...attributes} />
+  );
 }
 
 /** Sets whether the drawer shows a secret that was not copied, and which it could not show again. */
