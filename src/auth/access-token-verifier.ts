@@ -1,5 +1,5 @@
 import type { Database, Databases } from '../database/database.ts';
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { statement } from '../database/pool/pg-pipeline.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unauthenticated } from '../shared/errors.ts';
 import type { RegionId } from '../shared/regions.ts';
@@ -23,22 +23,20 @@ const IDLE_MS = 2_000;
 
 const SCHEME = 'Bearer ';
 
-const SELECT_CALLER: Statement = {
-  name: 'access.facts',
-  text: `select client.integrator_id, client.name, client.internal, to_json(client.scopes),
-      (select json_object_agg(connection.builder_id, connection.scopes) from connection
-        where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'
-          and ($2::text is null or connection.builder_id = $2))
-    from oauth_client client
-    where client.id = $1 and client.disabled_at is null
-      and case when $3::text is null then 'client_credentials' else 'authorization_code' end = any (client.grants)
-      and ($3::text is null or exists (select from membership join app_user on app_user.id = membership.user_id
-        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null
-          and app_user.staff_role is null))
-      and not exists (select from oauth_revoked_token revoked where revoked.jti = $4)
-      and ($5::text is null
-        or exists (select from oauth_token_family family where family.id = $5 and family.revoked_at is null))`,
-};
+const SELECT_CALLER = statement('access.facts')`
+  select client.integrator_id, client.name, client.internal, to_json(client.scopes),
+    (select json_object_agg(connection.builder_id, connection.scopes) from connection
+      where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'
+        and ($2::text is null or connection.builder_id = $2))
+  from oauth_client client
+  where client.id = $1 and client.disabled_at is null
+    and case when $3::text is null then 'client_credentials' else 'authorization_code' end = any (client.grants)
+    and ($3::text is null or exists (select from membership join app_user on app_user.id = membership.user_id
+      where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null
+        and app_user.staff_role is null))
+    and not exists (select from oauth_revoked_token revoked where revoked.jti = $4)
+    and ($5::text is null
+      or exists (select from oauth_token_family family where family.id = $5 and family.revoked_at is null))`;
 
 interface CacheEntry {
   claims: AccessClaims;

@@ -3,21 +3,16 @@ import type { FastifyReply } from 'fastify';
 import type { RateLimit } from '../config/parsers.ts';
 import type { Database } from '../database/database.ts';
 import { isReadOnlyError } from '../database/errors.ts';
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { statement } from '../database/pool/pg-pipeline.ts';
 import type { Clock } from '../shared/clock.ts';
 import { rateLimited } from '../shared/errors.ts';
 
-const LEASE: Statement = {
-  name: 'limits.lease',
-  text: `insert into rate_budget (key, window_end, leased) values ($1, $2, $3)
-    on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`,
-};
+const LEASE = statement('limits.lease')`insert into rate_budget (key, window_end, leased) values ($1, $2, $3)
+  on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`;
 
 /** Also compares the database's clock: an instance whose clock is ahead must not delete current windows. */
-const PURGE: Statement = {
-  name: 'limits.purge',
-  text: `delete from rate_budget where window_end < least($1, now() - interval '1 minute')`,
-};
+const PURGE = statement('limits.purge')`
+  delete from rate_budget where window_end < least($1, now() - interval '1 minute')`;
 
 /** Maximum windows in memory: an attacker with many addresses creates as many. */
 const MAX_WINDOWS = 50_000;

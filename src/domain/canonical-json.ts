@@ -21,7 +21,7 @@ export function canonicalJson(value: unknown): string {
 export function canonicalJsonBytes(value: unknown, margin = 0): { buffer: ArrayBuffer; start: number; end: number } {
   const chunks = [Buffer.alloc(margin)];
   let text = '';
-  // A surrogate pair is in one of the texts.
+  // No part begins or ends within a surrogate pair, so that each chunk is encoded by itself.
   writeValue(value, (part) => {
     text += part;
     if (text.length < CHUNK_LENGTH) return;

@@ -1,4 +1,4 @@
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { statement } from '../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../database/read/select-objects.ts';
 import type { RegisteredClient } from './clients.ts';
 import type { OAuthError } from './errors.ts';
@@ -20,19 +20,17 @@ export type ConnectedMembership = BuilderMembership & { allowedScopes: string[] 
 
 type IntegratorClient = Pick<RegisteredClient, 'database' | 'integratorId'>;
 
-const MEMBERSHIPS: Statement = {
-  name: 'oauth.memberships',
-  text: `select json_build_object('builderId', builder.id, 'builderName', builder.name, 'logoKey', builder.logo_key,
-      'role', membership.role, 'allowedScopes', connection.scopes)
-    from membership
-      join app_user on app_user.id = membership.user_id and app_user.disabled_at is null
-        and app_user.staff_role is null
-      join builder on builder.id = membership.builder_id
-      left join connection on connection.builder_id = builder.id and connection.integrator_id = $2
-        and connection.status = 'ACTIVE'
-    where membership.user_id = $1 and ($3::text is null or builder.id = $3)
-    order by builder.name, builder.id`,
-};
+const MEMBERSHIPS = statement('oauth.memberships')`
+  select json_build_object('builderId', builder.id, 'builderName', builder.name, 'logoKey', builder.logo_key,
+    'role', membership.role, 'allowedScopes', connection.scopes)
+  from membership
+    join app_user on app_user.id = membership.user_id and app_user.disabled_at is null
+      and app_user.staff_role is null
+    join builder on builder.id = membership.builder_id
+    left join connection on connection.builder_id = builder.id and connection.integrator_id = $2
+      and connection.status = 'ACTIVE'
+  where membership.user_id = $1 and ($3::text is null or builder.id = $3)
+  order by builder.name, builder.id`;
 
 /**
  * Returns the user's memberships by builder name, with what each builder allows the client; none for a disabled user.

@@ -1,6 +1,6 @@
 import type { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement, TextRow } from '../database/pool/pg-pipeline.ts';
+import { statement, type TextRow } from '../database/pool/pg-pipeline.ts';
 import { VALID_SECRETS } from '../shared/secrets.ts';
 
 /** An enabled client with what the OAuth endpoints need of it. */
@@ -14,17 +14,15 @@ export interface RegisteredClient
 }
 
 /** Enabled clients by id, each with its newest secrets. */
-const CLIENTS: Statement = {
-  name: 'oauth.client',
-  text: `select requested.number, json_build_object('id', client.id, 'name', client.name, 'type', client.type,
-      'integratorId', client.integrator_id, 'integratorName', integrator.name, 'grants', client.grants,
-      'scopes', client.scopes, 'redirectUris', client.redirect_uris,
-      'digests', array(select secret.digest from oauth_client_secret secret where secret.client_id = client.id
-        order by secret.created_at desc, secret.id desc limit ${VALID_SECRETS}))
-    from unnest($1::text[]) with ordinality requested (id, number)
-      join oauth_client client on client.id = requested.id and client.disabled_at is null
-      left join integrator on integrator.id = client.integrator_id`,
-};
+const CLIENTS = statement('oauth.client')`
+  select requested.number, json_build_object('id', client.id, 'name', client.name, 'type', client.type,
+    'integratorId', client.integrator_id, 'integratorName', integrator.name, 'grants', client.grants,
+    'scopes', client.scopes, 'redirectUris', client.redirect_uris,
+    'digests', array(select secret.digest from oauth_client_secret secret where secret.client_id = client.id
+      order by secret.created_at desc, secret.id desc limit ${VALID_SECRETS}))
+  from unnest($1::text[]) with ordinality requested (id, number)
+    join oauth_client client on client.id = requested.id and client.disabled_at is null
+    left join integrator on integrator.id = client.integrator_id`;
 
 const NOT_IN_REGION = new Error('The client is not in the region.');
 

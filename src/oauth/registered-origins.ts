@@ -1,15 +1,13 @@
 import type { Database, Databases } from '../database/database.ts';
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { statement } from '../database/pool/pg-pipeline.ts';
 import type { Clock } from '../shared/clock.ts';
 import { REGIONS } from '../shared/regions.ts';
 
 /** Cache lifetime in milliseconds: a removed origin is accepted for at most this long. */
 const MAX_AGE_MS = 30_000;
 
-const ORIGINS: Statement = {
-  name: 'oauth.origins',
-  text: `select distinct unnest(origins) from oauth_client where type = 'PUBLIC' and disabled_at is null`,
-};
+const ORIGINS = statement('oauth.origins')`
+  select distinct unnest(origins) from oauth_client where type = 'PUBLIC' and disabled_at is null`;
 
 /** Browser origins that the public clients of all regions have registered for CORS, cached for 30 seconds. ACC-18. */
 export class RegisteredOrigins {

@@ -1,6 +1,6 @@
 import type { ReportPage } from '../../entities/report-tree.type.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
-import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { statement } from '../database/pool/pg-pipeline.ts';
 import { buildReportTree } from '../domain/photo-reports/report-tree.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
@@ -13,10 +13,8 @@ import type { Storages } from '../storage/storage.ts';
 import type { ReportView } from './report.page.ts';
 
 // SQL: a join by the builder, to which neither entity has a relation.
-const IS_MEMBER: Statement = {
-  name: 'reports.is-member',
-  text: `select from membership m join photo_report r on r.builder_id = m.builder_id where r.id = $1 and m.user_id = $2`,
-};
+const IS_MEMBER = statement('reports.is-member')`
+  select from membership m join photo_report r on r.builder_id = m.builder_id where r.id = $1 and m.user_id = $2`;
 
 /** Returns the report with its photos; null when it does not exist or the user is not a member of its builder. */
 export async function loadReportView(

@@ -2,7 +2,7 @@ import { ConsoleSession } from '../../../entities/console-session.entity.ts';
 import { Session } from '../../../entities/session.entity.ts';
 import type { StaffRole } from '../../../entities/user.entity.ts';
 import type { Database } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
@@ -34,11 +34,8 @@ export type AccountKind = 'user' | 'staff';
 
 const ENTITIES = { user: Session, staff: ConsoleSession };
 
-const ACCOUNT: Statement = {
-  name: 'oauth.account',
-  text: `select json_build_object('id', id, 'credential', password_hash) from app_user
-    where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
-};
+const ACCOUNT = statement('oauth.account')`select json_build_object('id', id, 'credential', password_hash) from app_user
+  where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`;
 
 /** Returns the enabled account of the kind with a password and this e-mail address in its comparable form; null without one. */
 export async function findAccount(database: Database, email: string, kind: AccountKind): Promise<Account | null> {

@@ -17,29 +17,30 @@ import { recordTypes, SORTS } from './records.schema.ts';
 /** Maximum length of a search, in characters. */
 const MAX_SEARCH = 200;
 
-/** Records of each of the seven kinds that the search over all returns. */
+/** Records of each kind that the search over all returns. */
 const MAX_MATCHES = 5;
 
 // SQL: all kinds in one statement.
-/** Records by name, and requests by id. `$1` is the builder, `$2` the text, `$3` whether people are found. CON-20. */
+/** What the search over all looks in: records by name, and requests by id. `$1` is the builder, `$2` the text, `$3` whether people are found. */
+const SELECTS = [
+  `select 'PROJECT' as kind, id, name, null as detail, null as integrator_id from project
+    where builder_id = $1 and search_vector(builder_id, name) @@ search_query($1, $2)`,
+  `select 'WORKER', t.id, full_name as name, company.name, null from worker t join subcontractor company on company.id = subcontractor_id
+    where $3::boolean and t.builder_id = $1 and search_vector(t.builder_id, full_name) @@ search_query($1, $2)`,
+  `select 'SUBCONTRACTOR', id, name, null, null from subcontractor
+    where archived_at is null and builder_id = $1 and search_vector(builder_id, name) @@ search_query($1, $2)`,
+  `select 'USER', id, name, email, null from app_user
+    where $3::boolean and search_vector('', name || ' ' || email) @@ search_query('', $2)`,
+  `select 'INTEGRATOR', id, name, null, id from integrator where search_vector('', name) @@ search_query('', $2)`,
+  `select 'CLIENT', t.id, t.name, owner.name, owner.id from oauth_client t left join integrator owner on owner.id = integrator_id
+    where search_vector('', t.name) @@ search_query('', $2)`,
+  `select 'REQUEST', request_id, request_id as name, method || ' ' || path, integrator_id from request_log where request_id = $2`,
+];
+
+/** CON-20. */
 const FIND: Statement = {
   name: 'console.find',
-  text: [
-    `select 'PROJECT' as kind, id, name, null as detail, null as integrator_id from project
-      where builder_id = $1 and search_vector(builder_id, name) @@ search_query($1, $2)`,
-    `select 'WORKER', t.id, full_name as name, company.name, null from worker t join subcontractor company on company.id = subcontractor_id
-      where $3::boolean and t.builder_id = $1 and search_vector(t.builder_id, full_name) @@ search_query($1, $2)`,
-    `select 'SUBCONTRACTOR', id, name, null, null from subcontractor
-      where archived_at is null and builder_id = $1 and search_vector(builder_id, name) @@ search_query($1, $2)`,
-    `select 'USER', id, name, email, null from app_user
-      where $3::boolean and search_vector('', name || ' ' || email) @@ search_query('', $2)`,
-    `select 'INTEGRATOR', id, name, null, id from integrator where search_vector('', name) @@ search_query('', $2)`,
-    `select 'CLIENT', t.id, t.name, owner.name, owner.id from oauth_client t left join integrator owner on owner.id = integrator_id
-      where search_vector('', t.name) @@ search_query('', $2)`,
-    `select 'REQUEST', request_id, request_id as name, method || ' ' || path, integrator_id from request_log where request_id = $2`,
-  ]
-    .map((select) => `(${select} order by 3, 2 limit ${MAX_MATCHES})`)
-    .join(' union all '),
+  text: SELECTS.map((select) => `(${select} order by 3, 2 limit ${MAX_MATCHES})`).join(' union all '),
 };
 
 /** Returns the text of a search; null without one. Throws 400 for a long one. */
@@ -83,7 +84,7 @@ export const recordsArea: ConsoleArea = {
   queries: {
     find: {
       action: 'records.read',
-      maxRecords: 7 * MAX_MATCHES,
+      maxRecords: SELECTS.length * MAX_MATCHES,
       resolve: (_, { text, builderId = null }, context) => find(context, text, builderId),
     },
     findTimesheets: list('Timesheet', 'read:timesheets', timesheets),

@@ -44,7 +44,7 @@ export default function AuditPage() {
       };
   const request = useRequest(AuditDocument, {
     reads: at ? undefined : isReads,
-    action: isReads ? READ : filters.get('action'),
+    action: isReads ? undefined : filters.get('action'),
     objectId,
     actorId: filters.get('by'),
     actorType: filters.get('actor') as AuditActorType | undefined,
