@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,12 +8,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
 import { freePort } from '../support/ports.ts';
+import { readBlock } from '../support/printed-blocks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const INSTALL_MS = 180_000;
 const run = promisify(execFile);
 
 let folder: string;
+let installed: string;
 let program: string;
 let env: Record<string, string>;
 const drops: (() => Promise<void>)[] = [];
@@ -24,18 +26,19 @@ const NPM = /^(npm_|NODE_ENV$|VITEST|TEST$|INIT_CWD$)/;
 const environmentOf = (without: RegExp) =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !without.test(name)));
 
-/** Packs the project and installs the package in an empty folder, as an operator does. */
+/** Packs a copy of the checkout and installs the package, by the commands of docs/operations.md. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-package-'));
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env: environmentOf(NPM) });
-  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
-  const installed = join(folder, 'installed');
-  await mkdir(installed);
-  await run('npm', ['install', '--no-audit', '--no-fund', `../${tarball}`], {
-    cwd: installed,
-    env: environmentOf(NPM),
+  const [checkout, prefix] = [join(folder, 'checkout'), join(folder, 'installed')];
+  await mkdir(checkout);
+  await run('bash', ['-c', 'git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$0"', checkout], {
+    cwd: ROOT,
   });
-  program = join(installed, 'node_modules', '.bin', 'builder-api');
+  const commands = readBlock('docs/operations.md', 'commands:package');
+  const npmEnv = { ...environmentOf(NPM), npm_config_prefix: prefix, npm_config_audit: 'false' };
+  await run('bash', ['-euc', commands], { cwd: checkout, env: npmEnv, maxBuffer: 2 ** 26 });
+  installed = join(prefix, 'lib/node_modules/builder-integration-api');
+  program = join(prefix, 'bin', 'builder-api');
   const databases = await Promise.all([createDatabase('template1'), createDatabase('template1')]);
   drops.push(...databases.map(({ drop }) => drop));
   env = {
@@ -56,15 +59,14 @@ const cli = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
-describe('the packed project, installed in an empty folder', () => {
+describe('the packed project, installed by the commands of docs/operations.md', () => {
   it('contains compiled code alone, and the versions of package-lock.json', async () => {
-    const modules = join(folder, 'installed', 'node_modules');
+    const modules = join(installed, 'node_modules');
     await expect(access(join(modules, 'typescript'))).rejects.toThrow('ENOENT');
-    await expect(access(join(modules, 'builder-integration-api', 'dist', 'test'))).rejects.toThrow('ENOENT');
+    await expect(access(join(installed, 'dist', 'test'))).rejects.toThrow('ENOENT');
     const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
     for (const name of ['fastify', 'avvio', 'graphql', 'pg', 'pg-protocol']) {
-      const nested = join(modules, 'builder-integration-api', 'node_modules', name, 'package.json');
-      const text = await readFile(nested, 'utf8').catch(() => readFile(join(modules, name, 'package.json'), 'utf8'));
+      const text = await readFile(join(modules, name, 'package.json'), 'utf8');
       expect([name, JSON.parse(text).version]).toEqual([name, packages[`node_modules/${name}`].version]);
     }
   });
@@ -79,9 +81,8 @@ describe('the packed project, installed in an empty folder', () => {
   it('contains what the simulator of gates uses of the client package', async () => {
     const simulate = ['gate', 'simulate', '--project', 'proj_a1'];
     await expect(cli(...simulate)).rejects.toMatchObject({ stderr: expect.stringContaining('--client: is required') });
-    const packed = join(folder, 'installed/node_modules/builder-integration-api');
-    await expect(access(join(packed, 'dist/sdk/src/gate/queue.js'))).resolves.toBeUndefined();
-    await expect(access(join(packed, 'sdk'))).rejects.toThrow('ENOENT');
+    await expect(access(join(installed, 'dist/sdk/src/gate/queue.js'))).resolves.toBeUndefined();
+    await expect(access(join(installed, 'sdk'))).rejects.toThrow('ENOENT');
   });
 
   it('calls itself builder-api in its help', async () => {
