@@ -2,14 +2,14 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
-import { GRANTS, type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { LoggedRequest, UsageDay } from '../../entities/usage.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { hashPassword } from '../domain/access/passwords.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { hashSecret } from '../shared/secrets.ts';
-import { createIntegratorId, FOUNDED, FOUNDING, generateBuilder, INTEGRATORS, listBuilderIds } from './accounts.ts';
+import { createClient, createIntegratorId, FOUNDED, FOUNDING, INTEGRATORS, listBuilderIds } from './accounts.ts';
 import { type DemoClient, type DemoFile, selectAccounts } from './demo-file.ts';
 import { DAY, iso, MINUTE } from './local-calendar.ts';
 import { Random } from './random.ts';
@@ -48,7 +48,7 @@ function addClient(rows: Rows, { clientId, clientSecret, integrator, ...client }
     name: client.name,
     type: client.type === 'public' ? 'PUBLIC' : 'CONFIDENTIAL',
     internal: client.type === 'internal',
-    grants: client.grants as Grant[],
+    grants: client.grants,
     scopes: client.scopes,
     redirectUris: client.redirectUris,
     origins: client.type === 'public' ? client.redirectUris.map((uri) => new URL(uri).origin) : [],
@@ -63,33 +63,20 @@ const USAGE_DAYS = 14;
 /** Adds an integrator that synchronizes photos, and whose connection to the first builder lacks the scope for them. */
 export function addLimitedIntegrator(rows: Rows, now: number): void {
   const random = new Random('limited integrator');
-  const at = iso(now - 20 * DAY);
-  const dates = { createdAt: at, updatedAt: at };
-  const integratorId = random.id('integrator', at);
-  const clientId = random.id('client', at);
+  const name = 'SnapSite sync';
   const scopes = SCOPES.filter((scope) => scope !== 'write:sign_on_events');
-  rows.add(Integrator, { id: integratorId, ...dates, name: 'SnapSite Photos', deepLinkSchemes: [] });
-  rows.add(OAuthClient, {
-    id: clientId,
-    ...dates,
-    integratorId,
-    name: 'SnapSite sync',
-    type: 'CONFIDENTIAL',
-    internal: false,
-    grants: [...GRANTS],
-    scopes,
-    redirectUris: ['https://snapsite.example/callback'],
-    origins: [],
-  });
+  const client = { ...createClient(name, name, 'au1', { scopes }), clientSecret: null };
+  const [integratorId, clientId] = [createIntegratorId(name), client.clientId];
+  rows.add(Integrator, { id: integratorId, ...FOUNDING, name: 'SnapSite Photos', deepLinkSchemes: [] });
+  addClient(rows, client);
+  const [builderId] = listBuilderIds('au1') as [string];
   const allowed = scopes.filter((scope) => !scope.endsWith(':photos'));
-  const builderId = generateBuilder('au1', 0).id;
-  rows.add(Connection, { ...dates, integratorId, builderId, status: ACTIVE, scopes: allowed });
+  rows.add(Connection, { ...FOUNDING, integratorId, builderId, status: ACTIVE, scopes: allowed });
   const path = '/builders/{builderId}/photos';
   for (let day = 0; day <= USAGE_DAYS; day++) {
-    const date = iso(now - day * DAY).slice(0, 10);
     const [requests, rejections] = [random.between(120, 260), random.between(20, 40)];
-    const operation = `GET ${path}`;
-    rows.add(UsageDay, { integratorId, date, clientId, operation, requests, rejections, failures: 0 });
+    const date = iso(now - day * DAY).slice(0, 10);
+    rows.add(UsageDay, { integratorId, date, clientId, operation: `GET ${path}`, requests, rejections, failures: 0 });
   }
   const message = "The builder's connection does not allow read:photos.";
   const failure = { status: 403, code: 'INSUFFICIENT_SCOPE', message, errors: null };

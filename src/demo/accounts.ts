@@ -24,84 +24,86 @@ export function generateBuilder(region: RegionId, index: number) {
 export const toEmail = (name: string, company: string) =>
   `${name.toLowerCase().replaceAll(' ', '.')}@${company.toLowerCase().replace(/[^a-z]+/g, '-')}.example`;
 
-interface DemoIntegrator {
-  /** Name by which tests and documents call it. */
-  name: string;
-  /** Name in the database. */
-  company: string;
-  region: RegionId;
-  /** Indexes of the builders that it is connected to. */
-  builderIndexes: number[];
-}
-
-export const INTEGRATORS: DemoIntegrator[] = [
+/** Integrators by the names that the tests and the documentation call them, with the builders that they are connected to. */
+export const INTEGRATORS: { name: string; company: string; region: RegionId; builderIndexes: number[] }[] = [
   { name: 'A', company: 'TurnGate Access', region: 'au1', builderIndexes: [0, 1] },
   { name: 'B', company: 'Ledgerline Payroll', region: 'au1', builderIndexes: [2] },
   { name: 'C', company: 'Fieldnote Reports', region: 'au1', builderIndexes: [0] },
   { name: 'D', company: 'Plumbline Sync', region: 'us1', builderIndexes: [0] },
 ];
 
-interface Account {
-  name: string;
-  /** Name of its integrator; null for an internal client. */
-  integrator: string | null;
-  regionId: RegionId;
-  type: 'confidential' | 'public' | 'internal';
-  grants: readonly Grant[];
-  scopes: readonly Scope[];
-  redirectUris: string[];
+export const createIntegratorId = (name: string) => new Random('integrator', name).id('integrator', FOUNDED);
+
+/** Lists the ids of the builders with these indexes; of all of the region without them. */
+export const listBuilderIds = (region: RegionId, indexes: readonly number[] = [...Array(BUILDERS[region]).keys()]) =>
+  indexes.map((index) => generateBuilder(region, index).id);
+
+interface ClientOptions {
+  type?: 'confidential' | 'public' | 'internal';
+  grants?: Grant[];
+  scopes?: Scope[];
+  redirectUris?: string[];
+}
+
+/** Creates a client, without its secret. @param integrator name of its integrator; null for an internal client */
+export function createClient(name: string, integrator: string | null, regionId: RegionId, options: ClientOptions = {}) {
+  const { type = 'confidential', grants = [...GRANTS], scopes = [...SCOPES] } = options;
+  const { redirectUris = ['http://127.0.0.1:8976/callback'] } = options;
+  const clientId = new Random('client', name).id('client', FOUNDED);
+  const builderIds = listBuilderIds(regionId, INTEGRATORS.find((one) => one.name === integrator)?.builderIndexes);
+  return { name, integrator, type, clientId, grants, scopes, regionId, builderIds, redirectUris };
 }
 
 const without = (scope: Scope) => SCOPES.filter((other) => other !== scope);
 
-function account(name: string, integrator: string | null, regionId: RegionId, more: Partial<Account> = {}): Account {
-  const redirectUris = ['http://127.0.0.1:8976/callback'];
-  return { name, integrator, regionId, type: 'confidential', grants: GRANTS, scopes: SCOPES, redirectUris, ...more };
-}
-
 /** Every client of the demo, by the names that the tests and the documentation call them. */
-export const ACCOUNTS: Account[] = [
-  account('A', 'A', 'au1'),
-  account('B', 'B', 'au1'),
-  account('C', 'C', 'au1'),
-  account('A without read:timesheets', 'A', 'au1', { scopes: without('read:timesheets') }),
-  account('A public', 'A', 'au1', {
+export const CLIENTS = [
+  createClient('A', 'A', 'au1'),
+  createClient('B', 'B', 'au1'),
+  createClient('C', 'C', 'au1'),
+  createClient('A without read:timesheets', 'A', 'au1', { scopes: without('read:timesheets') }),
+  createClient('A public', 'A', 'au1', {
     type: 'public',
     grants: ['authorization_code', 'refresh_token'],
     // Gate events are sent by a server, under the pilot agreement.
     scopes: without('write:sign_on_events'),
     redirectUris: ['http://127.0.0.1:8977/callback'],
   }),
-  account('internal', null, 'au1', {
+  createClient('internal', null, 'au1', {
     type: 'internal',
     grants: ['client_credentials'],
     scopes: [...SCOPES.filter((scope) => scope.startsWith('read:')), ...INTERNAL_SCOPES],
     redirectUris: [],
   }),
-  account('us1', 'D', 'us1'),
+  createClient('us1', 'D', 'us1'),
 ];
 
-/** Users who can sign in, with their role in each of the builders. */
-export const USERS: { name: string; role: string; regionId: RegionId; builderIndexes: number[] }[] = [
-  { name: 'Robin Walsh', role: 'PROJECT_MANAGER', regionId: 'au1', builderIndexes: [0] },
-  { name: 'Alex Nguyen', role: 'ADMIN', regionId: 'au1', builderIndexes: [0, 1] },
-  { name: 'Casey Brooks', role: 'ADMIN', regionId: 'us1', builderIndexes: [0] },
+const createPerson = (name: string, company: string) => {
+  return { id: new Random('user', name).id('user', FOUNDED), name, email: toEmail(name, company) };
+};
+
+const createUser = (name: string, role: string, regionId: RegionId, builderIndexes: [number, ...number[]]) => {
+  const { name: company } = generateBuilder(regionId, builderIndexes[0]);
+  return { ...createPerson(name, company), role, regionId, builderIds: listBuilderIds(regionId, builderIndexes) };
+};
+
+/** Users who can sign in, with their role in each of the builders, without their passwords. */
+export const USERS = [
+  createUser('Robin Walsh', 'PROJECT_MANAGER', 'au1', [0]),
+  createUser('Alex Nguyen', 'ADMIN', 'au1', [0, 1]),
+  createUser('Casey Brooks', 'ADMIN', 'us1', [0]),
 ];
 
-/** Staff users, who can sign in to the console. */
-export const STAFF: { name: string; role: NonNullable<User['staffRole']>; regionIds: RegionId[] }[] = [
-  { name: 'Morgan Reid', role: 'VIEWER', regionIds: ['au1'] },
-  { name: 'Jordan Ellis', role: 'OPERATOR', regionIds: ['au1'] },
-  { name: 'Taylor Quinn', role: 'ADMIN', regionIds: ['au1', 'us1'] },
+const createStaff = (name: string, role: NonNullable<User['staffRole']>, ...regionIds: RegionId[]) => {
+  return { ...createPerson(name, 'operator'), role, regionIds };
+};
+
+/** Staff users, who can sign in to the console, without their passwords. */
+export const STAFF = [
+  createStaff('Morgan Reid', 'VIEWER', 'au1'),
+  createStaff('Jordan Ellis', 'OPERATOR', 'au1'),
+  createStaff('Taylor Quinn', 'ADMIN', 'au1', 'us1'),
 ];
-
-export const createIntegratorId = (name: string) => new Random('integrator', name).id('integrator', FOUNDED);
-export const createClientId = (name: string) => new Random('client', name).id('client', FOUNDED);
-export const createUserId = (name: string) => new Random('user', name).id('user', FOUNDED);
-
-/** Lists the ids of the builders with these indexes; of all of the region without them. */
-export const listBuilderIds = (region: RegionId, indexes: readonly number[] = [...Array(BUILDERS[region]).keys()]) =>
-  indexes.map((index) => generateBuilder(region, index).id);
 
 /** Returns the id of the integrator that syncs a builder's records: the first that is connected to it; null if there is none. */
 export function findIntegratorId(region: RegionId, index: number): string | null {
@@ -109,15 +111,8 @@ export function findIntegratorId(region: RegionId, index: number): string | null
   return integrator ? createIntegratorId(integrator.name) : null;
 }
 
-/** Workers for trying gate attendance, by their access to a project. */
-export interface DemoAttendance {
-  builderId: string;
-  projectId: string;
-  workers: { active: string[]; revoked: string[]; none: string[] };
-}
-
-/** Generates the ids of a builder's first project, and of its own workers by their access to it. */
-export function generateAttendance(region: RegionId, index: number): DemoAttendance {
+/** Generates the ids of a builder's first project, and of its own workers for trying gates, by their access to it. */
+export function generateAttendance(region: RegionId, index: number) {
   const random = new Random(region, index, 'attendance');
   const projectId = random.id('project', FOUNDED);
   const createWorkers = (count: number) => Array.from({ length: count }, () => random.id('worker', FOUNDED));

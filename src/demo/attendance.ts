@@ -7,186 +7,132 @@ import { HOUR, iso, MINUTE } from './local-calendar.ts';
 
 /** Days of history, eight weeks. */
 const DAYS = 56;
-const MAX_SITES = 5;
+const SITES = 5;
 /** Milliseconds from an event to its receipt, unless the gate was offline. */
 const DELAY = 1_200;
 
-type GateEvent = Pick<
-  SignOnEvent,
-  'sourceEventId' | 'sourceSignOnEventId' | 'workerId' | 'type' | 'occurredAt' | 'deviceId'
->;
-
-/** An event with the instant of its receipt, in milliseconds. */
-interface ReceivedEvent {
-  event: GateEvent;
-  receivedAt: number;
-}
-
 /** The gate of a project. */
 interface Gate {
-  owner: Pick<SignOnEvent, 'integratorId' | 'builderId' | 'projectId'>;
-  deviceId: string;
+  context: BuilderContext;
+  owner: { integratorId: string; projectId: string; deviceId: string };
+  accesses: SiteAccess[];
   /** Whether it loses its network each afternoon: it then sends its sign-offs on the next morning. */
   isOffline: boolean;
 }
 
-/** Adds eight weeks of attendance, and a morning on which some workers are on site; none without an integrator. */
+/** An event of a gate, which is received at `createdAt`. */
+type GateEvent = ReturnType<typeof createEvent>;
+
+/** Adds eight weeks of attendance, and today's, with some workers on site; none without an integrator. */
 export function addAttendance(context: BuilderContext): void {
-  const { integratorId, random, calendar } = context;
+  const { integratorId, random, calendar, rows } = context;
   if (integratorId === null) return;
-  const generator = new AttendanceGenerator(context);
-  const gates = context.runningProjects.slice(0, MAX_SITES).map(({ id, builderId }, index): Gate => {
-    const deviceId = `turnstile-${random.between(1, 4)}`;
-    return { owner: { integratorId, builderId, projectId: id }, deviceId, isOffline: index === 1 };
+  const sites = context.runningProjects.slice(0, SITES).map(({ id }) => id);
+  const accesses = random.sample(rows.of(SiteAccess)).filter(({ projectId }) => sites.includes(projectId));
+  // One site for each worker: nobody is at two sites.
+  const workers = [...new Map(accesses.map((access) => [access.workerId, access])).values()];
+  const gates = sites.map((id, index): Gate => {
+    const owner = { integratorId, projectId: id, deviceId: `turnstile-${random.between(1, 4)}` };
+    return { context, owner, accesses: workers.filter(({ projectId }) => projectId === id), isOffline: index === 1 };
   });
+  const days = Array.from({ length: DAYS }, (_, index) => index - DAYS).filter(calendar.isWeekday);
   for (const gate of gates) {
-    for (let day = -DAYS; day < 0; day++) if (calendar.isWeekday(day)) generator.addPastDay(gate, day);
-    generator.addMorning(gate);
+    for (const day of days) addPastDay(gate, day);
+    addToday(gate);
   }
-  generator.addConflicts(gates as [Gate, Gate]);
+  addConflict(gates[0]!, days.at(-1)!, 'ATTENDANCE_CLOSED');
+  addConflict(gates[1]!, days.at(-1)!, 'ALREADY_SIGNED_OFF');
 }
 
-class AttendanceGenerator {
-  readonly #context: BuilderContext;
-  /** Days with their workers: nobody is at two sites on a day. */
-  readonly #chosen = new Set<string>();
-
-  constructor(context: BuilderContext) {
-    this.#context = context;
+/** Adds a working day: workers come in the morning and leave in the afternoon; some visits are closed by hand. */
+function addPastDay(gate: Gate, day: number): void {
+  const { calendar, random } = gate.context;
+  const pickTime = (first: number, last: number) =>
+    calendar.instantOf(day, 60 * first) + random.between(0, last * HOUR);
+  for (const workerId of random.sample(findWorkers(gate, day), random.between(4, 8))) {
+    const on = createEvent(gate, workerId, pickTime(6, random.chance(0.8) ? 1 : 3));
+    const left = pickTime(14, 3);
+    const receivedAt = gate.isOffline && day < -1 ? calendar.instantOf(day + 1, 5 * 60 + 50) : left + DELAY;
+    if (random.chance(0.02)) addVisit(gate, on, null, iso(left));
+    else addVisit(gate, on, createEvent(gate, workerId, left, on, receivedAt));
   }
+}
 
-  /** Adds a working day: workers come in the morning and leave in the afternoon; some visits are closed by hand. */
-  addPastDay(gate: Gate, day: number): void {
-    const { calendar, random } = this.#context;
-    for (const workerId of this.#chooseWorkers(gate, day, random.between(4, 8))) {
-      const on = this.#createEvent(gate, workerId, this.#pickArrival(day));
-      const go = this.#pickTime(day, 14, 17);
-      const receivedAt = gate.isOffline && day < -1 ? calendar.instantOf(day + 1, 5 * 60 + 50) : undefined;
-      if (random.chance(0.02)) this.#addVisit(gate, on, null, iso(go));
-      else this.#addVisit(gate, on, this.#createEvent(gate, workerId, go, on, receivedAt));
+/** Adds the sign-ons of the last hours of today, and a few workers who have left. */
+function addToday(gate: Gate): void {
+  const { context, isOffline } = gate;
+  const { calendar, random, now } = context;
+  const latest = now - 2 * MINUTE;
+  const earliest = Math.min(latest, Math.max(calendar.instantOf(0, 0), now - 5 * HOUR));
+  for (const [index, workerId] of random.sample(findWorkers(gate, 0), random.between(7, 12)).entries()) {
+    const come = random.between(earliest, latest);
+    // The first sign-ons were sent while the network was back for a moment; of others, sign-offs have overtaken them.
+    if (isOffline && index >= 4) {
+      if (index >= 7 || now - earliest < HOUR) continue;
+      const on = createEvent(gate, workerId, earliest);
+      const off = createEvent(gate, workerId, random.between(earliest + 30 * MINUTE, latest), on, latest);
+      context.add(SignOnEvent, 'signOnEvent', { ...off, status: 'PENDING_SIGN_ON', visitId: null });
+      continue;
     }
+    const on = createEvent(gate, workerId, come, null, isOffline ? Math.max(come, now - 12 * MINUTE) : come + DELAY);
+    const hasLeft = !isOffline && latest - come > 2 * HOUR && random.chance(0.3);
+    addVisit(gate, on, hasLeft ? createEvent(gate, workerId, random.between(come + HOUR, latest), on) : null);
   }
+}
 
-  /** Adds today's sign-ons until now, and a few workers who have left. Before seven, the shift has begun in the night. */
-  addMorning(gate: Gate): void {
-    const { calendar, random, now } = this.#context;
-    const midnight = calendar.instantOf(0, 0);
-    const latest = now - 2 * MINUTE;
-    for (const [index, workerId] of this.#chooseWorkers(gate, 0, random.between(7, 12)).entries()) {
-      const isNight = calendar.minutes < 7 * 60;
-      const nightArrival = random.between(Math.max(midnight, now - 3 * HOUR), Math.max(midnight, latest));
-      const come = isNight ? nightArrival : this.#pickArrival(0);
-      if (come > latest) continue;
-      // The first of them were sent while the network was back for a moment; the others are not here yet.
-      if (gate.isOffline && index >= 4) {
-        if (index < 7 && now - come > HOUR) this.#addPendingSignOff(gate, workerId, come);
-        continue;
-      }
-      const receivedAt = gate.isOffline ? Math.max(come, latest - 10 * MINUTE) : undefined;
-      const on = this.#createEvent(gate, workerId, come, null, receivedAt);
-      const go = come + random.between(2, 9) * HOUR;
-      const mayLeave = random.chance(calendar.minutes >= 15 * 60 ? 0.5 : 0.15);
-      const hasLeft = !gate.isOffline && go < latest && mayLeave;
-      this.#addVisit(gate, on, hasLeft ? this.#createEvent(gate, workerId, go, on) : null);
-    }
-  }
+/** Adds a visit of the day, and a sign-off after its end that was refused, the last time early today. */
+function addConflict(gate: Gate, day: number, code: 'ATTENDANCE_CLOSED' | 'ALREADY_SIGNED_OFF'): void {
+  const { calendar, now, rows, builder } = gate.context;
+  const at = (hours: number, minutes: number) => calendar.instantOf(day, hours * 60 + minutes);
+  const workerId = findWorkers(gate, day).at(-1)!;
+  const on = createEvent(gate, workerId, at(6, 12));
+  if (code === 'ATTENDANCE_CLOSED') addVisit(gate, on, null, iso(at(15, 0)));
+  else addVisit(gate, on, createEvent(gate, workerId, at(15, 2), on));
+  const off = { ...createEvent(gate, workerId, at(16, 41), on), deviceId: 'turnstile-9' };
+  const createdAt = iso(Math.min(now - MINUTE, calendar.instantOf(0, 5 * 60 + 55)));
+  const refused = { createdAt, updatedAt: createdAt, digest: conflictDigest(off), code, answers: 2 };
+  rows.add(SignOnConflict, { builderId: builder.id, ...off, ...refused });
+}
 
-  /** Adds a sign-off that overtook its sign-on, which the gate has not sent yet. */
-  #addPendingSignOff(gate: Gate, workerId: string, come: number): void {
-    const { random, now } = this.#context;
-    const go = random.between(come + 30 * MINUTE, now - 20 * MINUTE);
-    const off = this.#createEvent(gate, workerId, go, this.#createEvent(gate, workerId, come), now - 12 * MINUTE);
-    this.#addEvent(gate, off, 'PENDING_SIGN_ON', null);
-  }
+/** Returns the workers who may enter on a day. */
+function findWorkers({ context: { calendar }, accesses }: Gate, day: number): string[] {
+  const [begin, end] = [iso(calendar.instantOf(day, 0)), iso(calendar.instantOf(day + 1, 0))];
+  return accesses
+    .filter(({ grantedAt, revokedAt }) => grantedAt < begin && (revokedAt === null || revokedAt > end))
+    .map(({ workerId }) => workerId);
+}
 
-  /** Adds two conflicts about the last working day: one visit was closed by hand, the other ended at another gate. */
-  addConflicts([first, second]: [Gate, Gate]): void {
-    const { calendar } = this.#context;
-    const day = [-1, -2, -3].find((day) => calendar.isWeekday(day))!;
-    const at = (hours: number, minutes: number) => calendar.instantOf(day, hours * 60 + minutes);
-    const closed = this.#findWorkers(first, day).at(-1)!;
-    const closedOn = this.#createEvent(first, closed, at(6, 12));
-    this.#addVisit(first, closedOn, null, iso(at(15, 0)));
-    this.#addConflict(first, this.#createEvent(first, closed, at(16, 41), closedOn), 'ATTENDANCE_CLOSED', 3);
-    const ended = this.#findWorkers(second, day).at(-1)!;
-    const endedOn = this.#createEvent(second, ended, at(6, 25));
-    this.#addVisit(second, endedOn, this.#createEvent(second, ended, at(15, 2), endedOn));
-    const otherGate = { ...second, deviceId: 'turnstile-9' };
-    this.#addConflict(second, this.#createEvent(otherGate, ended, at(16, 30), endedOn), 'ALREADY_SIGNED_OFF', 1);
-  }
+/** Creates the sign-on of a worker, or the sign-off that ends `on`. */
+function createEvent(
+  { context, owner }: Gate,
+  workerId: string,
+  at: number,
+  on: { sourceEventId: string } | null = null,
+  receivedAt = at + DELAY,
+) {
+  return {
+    ...owner,
+    createdAt: iso(receivedAt),
+    updatedAt: iso(receivedAt),
+    sourceEventId: `${owner.deviceId}-${context.random.digits(12)}`,
+    sourceSignOnEventId: on?.sourceEventId ?? null,
+    workerId,
+    type: on ? ('SIGN_OFF' as const) : ('SIGN_ON' as const),
+    occurredAt: iso(at),
+  };
+}
 
-  /** Returns the workers who may enter on a day. */
-  #findWorkers({ owner }: Gate, day: number): string[] {
-    const { calendar, rows } = this.#context;
-    const [begin, end] = [iso(calendar.instantOf(day, 0)), iso(calendar.instantOf(day + 1, 0))];
-    return rows
-      .of(SiteAccess)
-      .filter(({ projectId, grantedAt }) => projectId === owner.projectId && grantedAt < begin)
-      .filter(({ revokedAt }) => revokedAt === null || revokedAt > end)
-      .map(({ workerId }) => workerId);
-  }
-
-  #chooseWorkers(gate: Gate, day: number, count: number): string[] {
-    const free = this.#findWorkers(gate, day).filter((id) => !this.#chosen.has(`${day} ${id}`));
-    const workers = this.#context.random.sample(free, count);
-    for (const id of workers) this.#chosen.add(`${day} ${id}`);
-    return workers;
-  }
-
-  /** Most come before seven, some until nine. */
-  #pickArrival = (day: number): number =>
-    this.#context.random.chance(0.8) ? this.#pickTime(day, 6, 7) : this.#pickTime(day, 7, 9);
-
-  #pickTime(day: number, firstHour: number, lastHour: number): number {
-    const { random, calendar } = this.#context;
-    return calendar.instantOf(day, 60 * firstHour) + random.between(0, (lastHour - firstHour) * 3_600) * 1_000;
-  }
-
-  /** Creates the sign-on of a worker, or the sign-off that ends `on`. */
-  #createEvent(
-    { deviceId }: Gate,
-    workerId: string,
-    at: number,
-    on: ReceivedEvent | null = null,
-    receivedAt = at + DELAY,
-  ): ReceivedEvent {
-    const sourceEventId = `${deviceId}-${this.#context.random.digits(12)}`;
-    const sourceSignOnEventId = on?.event.sourceEventId ?? null;
-    const type = on ? 'SIGN_OFF' : 'SIGN_ON';
-    return { event: { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt: iso(at), deviceId }, receivedAt };
-  }
-
-  #addVisit(gate: Gate, on: ReceivedEvent, off: ReceivedEvent | null, closedAt: string | null = null): void {
-    const createdAt = iso(on.receivedAt);
-    const endedAt = closedAt ?? (off && iso(off.receivedAt));
-    const { id } = this.#context.add(SignOnVisit, 'signOnVisit', {
-      createdAt,
-      updatedAt: endedAt && endedAt > createdAt ? endedAt : createdAt,
-      projectId: gate.owner.projectId,
-      workerId: on.event.workerId,
-      signedOnAt: on.event.occurredAt,
-      signedOffAt: off?.event.occurredAt ?? null,
-      closedAt,
-      closedBy: closedAt && 'Site office',
-    });
-    for (const received of [on, off]) if (received) this.#addEvent(gate, received, 'APPLIED', id);
-  }
-
-  #addEvent(
-    { owner }: Gate,
-    { event, receivedAt }: ReceivedEvent,
-    status: SignOnEvent['status'],
-    visitId: string | null,
-  ) {
-    const dates = { createdAt: iso(receivedAt), updatedAt: iso(receivedAt) };
-    this.#context.add(SignOnEvent, 'signOnEvent', { ...dates, ...owner, ...event, status, visitId });
-  }
-
-  /** Adds an event that was refused with the code, the last time early today. */
-  #addConflict({ owner }: Gate, { event }: ReceivedEvent, code: SignOnConflict['code'], answers: number): void {
-    const { calendar, now, rows } = this.#context;
-    const at = iso(Math.min(now - MINUTE, calendar.instantOf(0, 5 * 60 + 55)));
-    const digest = conflictDigest(event);
-    rows.add(SignOnConflict, { createdAt: at, updatedAt: at, answers, digest, code, ...owner, ...event });
-  }
+function addVisit({ context, owner }: Gate, on: GateEvent, off: GateEvent | null, closedAt: string | null = null) {
+  const { id: visitId } = context.add(SignOnVisit, 'signOnVisit', {
+    createdAt: on.createdAt,
+    updatedAt: closedAt ?? off?.createdAt ?? on.createdAt,
+    projectId: owner.projectId,
+    workerId: on.workerId,
+    signedOnAt: on.occurredAt,
+    signedOffAt: off?.occurredAt ?? null,
+    closedAt,
+    closedBy: closedAt && 'Site office',
+  });
+  for (const event of off ? [on, off] : [on])
+    context.add(SignOnEvent, 'signOnEvent', { ...event, status: 'APPLIED', visitId });
 }

@@ -6,14 +6,14 @@ const QUERY = `
   select s.builder_id as buil, s.id as sub, i.id as doc, p.id as prequal, w.id as swms,
     (select min(id) from timesheet where builder_id = s.builder_id) as ts,
     (select min(id) from photo_folder where builder_id = s.builder_id and archived_at is null) as fold,
-    (select min(id) from photo where builder_id = s.builder_id and archived_at is null) as att,
+    (select min(id) from photo where builder_id = s.builder_id and archived_at is null and source = 'GALLERY') as att,
     (select min(id) from meeting where builder_id = s.builder_id) as meet,
     (select min(id) from defect where builder_id = s.builder_id) as defect
   from subcontractor s
   join insurance i on i.subcontractor_id = s.id
   join prequalification p on p.subcontractor_id = s.id
   join swms_document w on w.subcontractor_id = s.id
-  where s.builder_id = ?
+  where s.builder_id = ? and not s.is_builder and s.archived_at is null
   limit 1`;
 
 /** Returns ids of records of the demo's first builder by their prefix; none where the demo is not loaded. */

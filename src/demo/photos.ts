@@ -14,8 +14,6 @@ export interface DemoPicture {
 }
 
 const DAYS = 30;
-/** Photos of a day. */
-const MAX_PHOTOS = 4;
 
 /** Returns the storage key of a builder's copy of a picture. */
 export const toPictureKey = (builderId: string, index: number) => `photos/${builderId}/demo-${index}.jpg`;
@@ -23,26 +21,25 @@ export const toPictureKey = (builderId: string, index: number) => `photos/${buil
 /** Adds folders, and photos of every source in the last month; defects refer to theirs. Adds none without pictures. */
 export function addPhotos(context: BuilderContext, pictures: readonly DemoPicture[]): void {
   if (pictures.length === 0) return;
-  const { rows, random, builder } = context;
-  const folders = context.runningProjects.slice(0, 3).flatMap((project) =>
+  const { rows, random, builder, runningProjects } = context;
+  const folders = runningProjects.slice(0, 3).flatMap(({ id: projectId, createdAt }) =>
     random.sample(PHOTO_FOLDERS, 2).map((name) => {
-      const dates = context.pickDates(context.dayAfter(project), -DAYS - 1);
-      return context.add(PhotoFolder, 'folder', { ...dates, projectId: project.id, name });
+      return context.add(PhotoFolder, 'folder', { ...context.pickDates(createdAt, 90), projectId, name });
     }),
   );
-  const sources = Object.values(PhotoSource).filter((source) => source !== 'GALLERY');
-  const days = Array.from({ length: DAYS }, (_, index) => index - DAYS);
-  for (const day of days.flatMap((day) => Array<number>(random.between(1, MAX_PHOTOS)).fill(day))) {
-    const source = random.chance(0.5) ? 'GALLERY' : random.pick(sources);
+  const sources = Object.values(PhotoSource);
+  for (let number = 0; number < 2 * DAYS; number++) {
+    const source = number % 2 === 0 ? 'GALLERY' : random.pick(sources.slice(1));
     const folder = source === 'GALLERY' && random.chance(0.7) ? random.pick(folders) : null;
-    const createdAt = context.pickTime(day);
+    const createdAt = context.pickTime(Math.floor(number / 2) - DAYS);
     const defect = source === 'DEFECT' ? random.pick(rows.of(Defect).filter((one) => one.createdAt < createdAt)) : null;
     const pictureIndex = random.between(0, pictures.length - 1);
-    const { size, width, height } = pictures[pictureIndex]!;
+    const { size, ...metadata } = pictures[pictureIndex]!;
     const { id } = context.add(Photo, 'attachment', {
       createdAt,
       updatedAt: context.pickLater(createdAt, 2),
-      projectId: folder?.projectId ?? defect?.projectId ?? random.pick(context.runningProjects).id,
+      // The others of a source are of one project.
+      projectId: (folder ?? defect)?.projectId ?? runningProjects[sources.indexOf(source)]!.id,
       source,
       folderId: folder?.id ?? null,
       fileName: `IMG_${random.digits(4)}.jpg`,
@@ -52,7 +49,7 @@ export function addPhotos(context: BuilderContext, pictures: readonly DemoPictur
       description: random.chance(0.6) ? random.pick(PHOTO_SUBJECTS) : null,
       photoTakenDate: createdAt,
       sortDate: createdAt,
-      metadata: { width, height },
+      metadata,
     });
     defect?.photoIds.push(id);
   }

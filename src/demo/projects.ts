@@ -10,29 +10,25 @@ import { type BuilderContext, HISTORY_DAYS } from './builder-context.ts';
 import { COST_CODES, FIRST_NAMES, LAST_NAMES, LOCATIONS, PROJECTS, ROLES, TIME_TYPES } from './words.ts';
 
 /** Numbers of projects, oldest first. */
-const STATUSES = { COMPLETE: 3, ARCHIVED: 1, IN_PROGRESS: 5, UPCOMING: 2 };
-const DAYS_APART = 60;
+const STATUSES = { IN_PROGRESS: 6, COMPLETE: 3, ARCHIVED: 1, UPCOMING: 2 };
+const DAYS_APART = 50;
 const PROFILES = 40;
 const ADMINS = 4;
 
 /** Adds projects with their locations. The first one is in progress through the whole history. */
 export function addProjects(context: BuilderContext, firstId: string): void {
-  const { random, projects, locale } = context;
+  const { random, locale } = context;
   const statuses = Object.entries(STATUSES).flatMap(([status, count]) => Array<string>(count).fill(status));
-  const kinds = random.sample(PROJECTS, PROJECTS.length);
-  for (const [index, status] of ['IN_PROGRESS', ...statuses].entries()) {
-    const begun = index * DAYS_APART - HISTORY_DAYS;
+  for (const [index, status] of statuses.entries()) {
+    const begun = context.ago(HISTORY_DAYS - index * DAYS_APART);
     const suburb = locale.places[index % locale.places.length]!.split(',')[0];
-    const platforms = random.sample(['procore', 'aconex', 'autodesk'], random.between(0, 2));
-    const project = context.add(Project, 'project', {
-      ...(index === 0 ? { ...FOUNDING, id: firstId } : context.pickDates(begun, begun + DAYS_APART - 10)),
+    const { id: projectId } = context.add(Project, 'project', {
+      ...(index === 0 ? { ...FOUNDING, id: firstId } : context.pickDates(begun, DAYS_APART)),
       status: status as Project['status'],
-      name: `${suburb} ${kinds[index]}`,
-      integrations: platforms.map((type) => ({ type, sourceId: random.digits(7), companyId: random.digits(5) })),
+      name: `${suburb} ${PROJECTS[index]}`,
+      integrations: [{ type: 'procore', sourceId: random.digits(7), companyId: random.digits(5) }],
     });
-    projects.push(project);
-    for (const name of random.sample(LOCATIONS, random.between(4, 8)))
-      context.add(Location, 'location', { projectId: project.id, name });
+    for (const name of random.sample(LOCATIONS, 5)) context.add(Location, 'location', { projectId, name });
   }
 }
 
@@ -46,13 +42,12 @@ export function addTimesheetLists(context: BuilderContext): void {
 }
 
 /** Adds the builder's staff, who cannot sign in. Users who can are added with the clients. */
-export function addStaff({ rows, random, builder }: BuilderContext): User[] {
+export function addStaff({ rows, random, builder }: BuilderContext): void {
   // E-mail addresses are unique in a region, so no two have the same first name.
-  const firstNames = random.sample(FIRST_NAMES, ROLES.length);
-  return ROLES.map((role, index) => {
-    const name = `${firstNames[index]} ${random.pick(LAST_NAMES)}`;
+  for (const [index, firstName] of random.sample(FIRST_NAMES, ROLES.length).entries()) {
+    const name = `${firstName} ${random.pick(LAST_NAMES)}`;
     const id = random.id('user', FOUNDED);
-    rows.add(Membership, { ...FOUNDING, userId: id, builderId: builder.id, role });
-    return rows.add(User, { ...FOUNDING, id, name, email: toEmail(name, builder.name) });
-  });
+    rows.add(User, { ...FOUNDING, id, name, email: toEmail(name, builder.name) });
+    rows.add(Membership, { ...FOUNDING, userId: id, builderId: builder.id, role: ROLES[index] });
+  }
 }

@@ -1,32 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type IdKind, newId } from '../../schema/ids.ts';
 
-const SEED = 'builder-integration-api demo 1';
+const SEED = 'builder-integration-api demo 2';
 
-/** Reproducible stream of random numbers (sfc32), seeded by a name. */
+/** Reproducible stream of random numbers (mulberry32), seeded by a name. */
 export class Random {
-  #a: number;
-  #b: number;
-  #c: number;
-  #counter = 1;
+  #state: number;
 
   constructor(...name: (string | number)[]) {
-    const seed = createHash('sha256')
-      .update([SEED, ...name].join(' '))
-      .digest();
-    this.#a = seed.readInt32LE(0);
-    this.#b = seed.readInt32LE(4);
-    this.#c = seed.readInt32LE(8);
+    const text = [SEED, ...name].join(' ');
+    this.#state = createHash('sha256').update(text).digest().readInt32LE();
   }
 
   /** Returns an unsigned integer of 32 bits. */
   next(): number {
-    const sum = (this.#a + this.#b + this.#counter) | 0;
-    this.#counter = (this.#counter + 1) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
-    return sum >>> 0;
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    const mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    const sum = mixed ^ (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61));
+    return (sum ^ (sum >>> 14)) >>> 0;
   }
 
   /** Returns an integer from `low` to `high`, inclusive. */
@@ -43,7 +34,7 @@ export class Random {
   }
 
   /** Returns `count` different members of the list, or all of them, in random order. */
-  sample<T>(list: readonly T[], count: number): T[] {
+  sample<T>(list: readonly T[], count = list.length): T[] {
     const rest = [...list];
     const sample: T[] = [];
     while (sample.length < count && rest.length > 0) sample.push(...rest.splice(this.between(0, rest.length - 1), 1));
@@ -56,15 +47,6 @@ export class Random {
 
   /** Returns an id of a record created at that instant. */
   id(kind: IdKind, at: string): string {
-    return newId(kind, Date.parse(at), this.#bytes);
+    return newId(kind, Date.parse(at), (count) => Uint8Array.from({ length: count }, () => this.next()));
   }
-
-  readonly #bytes = (count: number) => {
-    const bytes = new Uint8Array(count);
-    for (let index = 0; index < count; index += 4) {
-      const word = this.next();
-      for (let part = 0; part < 4; part++) bytes[index + part] = word >>> (8 * part);
-    }
-    return bytes;
-  };
 }

@@ -2,7 +2,6 @@ import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import { canonicalJson, createFingerprint } from '../domain/canonical-json.ts';
 import type { BuilderContext } from './builder-context.ts';
-import type { Random } from './random.ts';
 import { ACTIONS, SECTION_TEXTS, TRADES } from './words.ts';
 
 const REPORTS = 6;
@@ -13,11 +12,14 @@ export function addReports(context: BuilderContext): void {
   const { rows, random, integratorId } = context;
   if (integratorId === null) return;
   for (let count = REPORTS; count > 0; count--) {
-    const project = random.pick(context.startedProjects);
-    const { createdAt } = context.pickDates(context.dayAfter(project) + 5);
+    const project = random.pick(context.listStartedProjects());
+    const { createdAt, updatedAt } = context.pickDates(project.createdAt);
     const title = `Site walk, ${project.name}`;
     const sourceExternalId = `walk-${random.digits(8)}`;
-    const page = createPage(random, title, createPage(random, `${random.pick(TRADES).name}, level 2`));
+    const items = [{ id: 'action-1', richText: [{ text: random.pick(ACTIONS) }], checked: random.chance(0.4) }];
+    const childPage = createPage(`${random.pick(TRADES)}, level 2`, random.pick(SECTION_TEXTS), [
+      { sourceBlockId: 'checklist', type: 'CHECKLIST', properties: { items } },
+    ]);
     const source = {
       sourceApp: 'sitewalk',
       sourceExternalId,
@@ -27,14 +29,17 @@ export function addReports(context: BuilderContext): void {
       sourceDeepLink: `https://sitewalk.example.com/w/${sourceExternalId}`,
       projectId: project.id,
     };
+    const page = createPage(title, random.pick(SECTION_TEXTS), [
+      { sourceBlockId: AREA, type: 'PAGE', properties: {}, childPage },
+    ]);
     const content = { ...source, page };
     const report = context.add(PhotoReport, 'photoReport', {
       createdAt,
-      updatedAt: context.pickLater(createdAt, 3),
+      updatedAt,
       ...source,
       integratorId,
       sourceRevision: random.between(1, 4),
-      status: JSON.stringify(page).includes('"FAILED"') ? 'partial' : 'synced',
+      status: 'synced',
       title,
       fingerprint: createFingerprint(canonicalJson(content)),
       content,
@@ -49,26 +54,11 @@ export function addReports(context: BuilderContext): void {
   }
 }
 
-function createPage(random: Random, title: string, childPage?: object): object {
-  const createBlock = (type: string, more: object) => ({
-    sourceBlockId: type.toLowerCase(),
-    type,
-    properties: {},
-    ...more,
-  });
-  const richText = (text: string) => [{ text }];
-  const items = random
-    .sample(ACTIONS, random.between(1, 3))
-    .map((text, index) => ({ id: `action-${index + 1}`, richText: richText(text), checked: random.chance(0.4) }));
-  const blocks = [
-    createBlock('HEADING', { properties: { level: childPage ? 1 : 2 }, richText: richText(title) }),
-    createBlock('TEXT', { richText: richText(random.pick(SECTION_TEXTS)) }),
-    createBlock('CHECKLIST', { properties: { items } }),
+/** Creates a page with a heading, a text and the blocks. */
+function createPage(title: string, text: string, blocks: object[]) {
+  const first = [
+    { sourceBlockId: 'heading', type: 'HEADING', properties: { level: 1 }, richText: [{ text: title }] },
+    { sourceBlockId: 'text', type: 'TEXT', properties: {}, richText: [{ text }] },
   ];
-  if (childPage) blocks.push(createBlock('PAGE', { sourceBlockId: AREA, childPage }));
-  else if (random.chance(0.3)) {
-    const imageFailure = { code: 'UPLOAD_FAILED', message: 'The photo could not be uploaded from the site.' };
-    blocks.push(createBlock('IMAGE', { imageStatus: 'FAILED', imageFailure }));
-  }
-  return { schemaVersion: 1, title, blocks };
+  return { schemaVersion: 1, title, blocks: [...first, ...blocks] };
 }

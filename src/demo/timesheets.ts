@@ -13,20 +13,16 @@ import { TIMESHEET_NOTES } from './words.ts';
  * are further ones of the same days.
  */
 export function addTimesheets(context: BuilderContext, count: number): void {
-  const { rows, random, calendar, now, runningProjects } = context;
-  const profiles = rows.of(Profile);
-  // Ordinary time, then overtime.
-  const [usual, long] = rows.of(TimeType).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const { rows, random, calendar, runningProjects } = context;
+  const [profiles, costCodes] = [rows.of(Profile), rows.of(CostCode)];
+  const [ordinary, overtime] = rows.of(TimeType);
   const days = Array.from({ length: HISTORY_DAYS }, (_, index) => -1 - index).filter(calendar.isWeekday);
   const groups = new Map<string, string>();
   for (let number = 0; number < count; number++) {
     const person = number % profiles.length;
     const day = days[Math.floor(number / profiles.length) % days.length]!;
-    const created = calendar.instantOf(day, 16 * 60 + random.between(0, 90));
-    const createdAt = iso(created);
+    const createdAt = iso(calendar.instantOf(day, random.between(16 * 60, 17 * 60)));
     const begun = runningProjects.filter((project) => project.createdAt < createdAt);
-    // Most work on one project.
-    const project = random.chance(0.85) ? begun[person % begun.length] : random.pick(begun);
     const status = pickStatus(random, -day);
     const isLong = random.chance(0.12);
     const week = `${person} ${Math.floor(calendar.dateOf(day) / DAY / 7)}`;
@@ -34,11 +30,12 @@ export function addTimesheets(context: BuilderContext, count: number): void {
     groups.set(week, timesheetGroupId);
     context.add(Timesheet, 'timesheet', {
       createdAt,
-      updatedAt: status === 'WAITING_REVIEW' ? createdAt : iso(Math.min(now, created + random.between(1, 3) * DAY)),
-      projectId: (project ?? runningProjects[0]!).id,
+      updatedAt: status === 'WAITING_REVIEW' ? createdAt : context.pickLater(createdAt, 3),
+      // Most work on one project.
+      projectId: begun[(random.chance(0.85) ? person : random.between(0, 99)) % begun.length]!.id,
       profileId: profiles[person]!.id,
-      costCodeId: random.chance(0.95) ? random.pick(rows.of(CostCode)).id : null,
-      timeTypeId: (isLong ? long : usual)!.id,
+      costCodeId: random.chance(0.95) ? random.pick(costCodes).id : null,
+      timeTypeId: (isLong ? overtime : ordinary)!.id,
       status,
       date: iso(calendar.dateOf(day)),
       hours: isLong ? 10 : random.pick([7.6, 8, 8, 8, 7.5, 6]),
@@ -50,7 +47,7 @@ export function addTimesheets(context: BuilderContext, count: number): void {
 
 function pickStatus(random: Random, age: number): TimesheetStatus {
   if (random.chance(0.04)) return 'REJECTED';
-  if (age <= 3) return random.chance(0.9) ? 'WAITING_REVIEW' : 'APPROVED_1';
-  if (age <= 10) return random.chance(0.3) ? 'WAITING_REVIEW' : random.chance(0.8) ? 'APPROVED_1' : 'APPROVED_2';
+  if (age <= 3) return 'WAITING_REVIEW';
+  if (age <= 10) return random.pick(['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_1', 'APPROVED_2']);
   return random.chance(0.93) ? 'APPROVED_2' : 'APPROVED_1';
 }

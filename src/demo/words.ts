@@ -1,23 +1,9 @@
-import type { RegionId } from '../shared/regions.ts';
-
 /* Names and texts of the demo. */
 
 const list = (text: string): string[] => text.split(';').map((entry) => entry.trim().replace(/\s+/g, ' '));
 
-/** Names and formats of a region. */
-export interface Locale {
-  country: string;
-  /** Time zone of the builders; null for that of the region. */
-  timeZone: string | null;
-  builders: string[];
-  /** Suburb, state and postcode. */
-  places: string[];
-  companyEnding: string;
-  /** Format of phone numbers; `#` is a digit. */
-  phone: string;
-}
-
-export const LOCALES: Record<RegionId, Locale> = {
+/** Names and formats of the regions. A place is suburb, state and postcode; in a phone number, `#` is a digit. */
+export const LOCALES = {
   au1: {
     country: 'Australia',
     timeZone: null,
@@ -44,21 +30,31 @@ export const COMPANIES = list(
   'Kestrel; Coastline; Highpoint; Capricorn; Summit; Trident; Blue Ridge; Keystone; Redwood',
 );
 
+export const TRADES = list('Plumbing; Electrical; Carpentry; Scaffolding; Painting; Concreting; Roofing; Tiling');
+
+/** Tags of subcontractors. */
+export const TAGS = list('preferred; local; services; structure; high risk');
+
+/** Names of safe work method statements. */
+export const SWMS = list('Working at height; Manual handling; Hot works; Cable hauling; Traffic management');
+
+export const DEFECTS = list(`Basin waste leaks; GPO plate cracked; Exit sign does not light; Door binds on frame;
+  Paint run on wall; Slab edge honeycombed; Gutter holds water; Tile drummy; Grout missing at hob`);
+
 /** End of a project's name, after the suburb. */
 export const PROJECTS = list(`Apartments, Stage 1; Primary School Upgrade; Medical Centre; Townhouses; Aquatic Centre;
   Distribution Centre; Library Refurbishment; Office Tower; Hotel Extension; Car Park; Fire Station; Student Housing`);
 
 export const LOCATIONS = list(
-  'Ground floor lobby; Level 1 wet areas; Level 2 east; Plant room; Roof; Basement car park; External works; Stair 1',
+  'Ground floor lobby; Level 1 wet areas; Level 2 east; Plant room; Roof; Basement car park',
 );
 
-export const FIRST_NAMES =
-  list(`Aaron; Aisha; Ben; Bianca; Callum; Charlotte; Deepak; Elena; Ethan; Fatima; Grace; Hassan;
-  Isla; Jack; Kai; Lachlan; Linh; Matilda; Megan; Nadia; Noah; Olivia; Omar; Priya; Ryan; Sione; Stella; Thomas; Wei; Zoe`);
+export const FIRST_NAMES = list(`Aaron; Aisha; Ben; Bianca; Callum; Deepak; Elena; Ethan; Fatima; Grace; Hassan; Isla;
+  Jack; Kai; Lachlan; Linh; Matilda; Nadia; Noah; Olivia; Omar; Priya; Ryan; Sione; Stella; Thomas; Wei; Zoe`);
 
-export const LAST_NAMES = list(`Abbott; Ahmed; Bailey; Bianchi; Campbell; Chan; Costa; Dawson; Edwards; Faleafa; Fraser;
-  Georgiou; Gupta; Hamilton; Hoang; Hughes; Jenkins; Kaur; Kelly; Kowalski; Lam; Lopez; Mancini; McLean; Murphy; Nair;
-  Owens; Papadopoulos; Patel; Petrov; Rahman; Rossi; Sharma; Sullivan; Tanaka; Tran; Vella; Wallace; Wright; Zhang`);
+export const LAST_NAMES = list(`Abbott; Ahmed; Bailey; Bianchi; Campbell; Chan; Costa; Faleafa; Fraser; Georgiou; Gupta;
+  Hoang; Hughes; Kaur; Kelly; Kowalski; Lam; Lopez; Mancini; Murphy; Nair; Owens; Patel; Petrov; Rahman; Rossi; Sharma;
+  Sullivan; Tanaka; Tran; Vella; Wright; Zhang`);
 
 /** Roles of users in a builder's account. */
 export const ROLES = ['ADMIN', 'PROJECT_MANAGER', 'SITE_MANAGER', 'SAFETY_MANAGER', 'FOREMAN', 'ESTIMATOR'] as const;
@@ -70,30 +66,6 @@ export const INDUCTION_QUESTIONS = [
   { name: 'I have read the site rules', type: 'checkbox' },
 ] as const;
 
-/** A trade: its tags, safe work method statements and typical defects. */
-const trade = (name: string, tags: string, swms: string, defects: string) => {
-  return { name, tags: list(tags), swms: list(swms), defects: list(defects) };
-};
-
-export const TRADES = [
-  trade('Plumbing', 'services', 'Excavating for services; Hot works', 'Basin waste leaks; Floor waste too high'),
-  trade(
-    'Electrical',
-    'services',
-    'Isolation and testing; Cable hauling',
-    'GPO plate cracked; Exit sign does not light',
-  ),
-  trade('Carpentry', 'structure', 'Frame erection; Use of nail guns', 'Door binds on frame; Skirting joint open'),
-  trade('Scaffolding', 'high risk', 'Erecting scaffold; Dismantling scaffold', 'Scaffold tie hole not patched'),
-  trade('Painting', 'finishes', 'Elevated work platforms; Solvents', 'Paint run on wall; Overspray on window'),
-  trade('Concreting', 'structure', 'Pour with boom pump; Formwork stripping', 'Slab edge honeycombed; Surface cracks'),
-  trade('Roofing', 'high risk', 'Sheeting at height; Safety mesh', 'Flashing lifts at parapet; Gutter holds water'),
-  trade('Tiling', 'finishes', 'Wet cutting of tiles; Manual handling', 'Tile drummy; Grout missing at hob'),
-];
-
-/** Safe work method statements of a builder's own company. */
-export const COMPANY_SWMS = list('Site establishment; Traffic management; Crane operation; Working at height');
-
 /** Codes of six characters with their descriptions. */
 export const COST_CODES = list(`01-100 Site establishment; 01-200 Site supervision; 02-100 Demolition; 03-100 Formwork;
   03-200 Concrete supply and place; 04-100 Masonry; 05-100 Structural steel; 06-100 Carpentry; 07-100 Roofing;
@@ -102,9 +74,7 @@ export const COST_CODES = list(`01-100 Site establishment; 01-200 Site supervisi
 /** The first is the usual one, the second of long days. */
 export const TIME_TYPES = list('Ordinary time; Overtime x 1.5; Rostered day off; Travel');
 
-export const TIMESHEET_NOTES = list(
-  'Concrete pour, level 2; Rain from 2 pm; Site clean-up before inspection; Waited on crane until 9:30',
-);
+export const TIMESHEET_NOTES = list('Concrete pour, level 2; Rain from 2 pm; Waited on crane until 9:30');
 
 export const REVIEW_COMMENTS = list('References checked.; Public liability cover is below the required amount.');
 
@@ -119,16 +89,14 @@ export const MEETING_TEMPLATES = {
 };
 
 export const MEETING_TITLES = list(
-  'Weekly site coordination; Toolbox talk: working at height; Client progress meeting; Pre-pour inspection',
+  'Weekly site coordination; Toolbox talk; Client progress meeting; Pre-pour inspection',
 );
 
 export const SECTION_TEXTS = list(`No incidents since the last meeting. Two near misses were reported and closed out.;
   Level 3 slab pour is booked for Thursday, weather permitting.; Two variations wait for the client.;
   Switchboard delivery has moved to the 18th. No effect on the critical path.; Façade sample approved.`);
 
-export const ACTIONS = list(
-  'Send the revised programme to all trades; Confirm the crane booking; Replace damaged edge protection on level 2',
-);
+export const ACTIONS = list('Send the revised programme; Confirm the crane booking; Replace damaged edge protection');
 
 export const PHOTO_FOLDERS = list('Level 1; Level 2; Facade; Services');
 

@@ -1,74 +1,64 @@
 import { Induction } from '../../entities/induction.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
-import { type DemoAttendance, FOUNDING } from './accounts.ts';
+import { FOUNDING, type generateAttendance } from './accounts.ts';
 import type { BuilderContext } from './builder-context.ts';
+import { REVIEWS } from './documents.ts';
 import { INDUCTION_QUESTIONS } from './words.ts';
 
 /** Adds the workers of every company with their access to its sites. Those of the builder have the access that their ids are for. */
-export function addWorkers(context: BuilderContext, { workers }: DemoAttendance): void {
-  const { random, companies, startedProjects } = context;
-  const [own, ...others] = companies;
-  const [first, ...sites] = startedProjects;
+export function addWorkers(context: BuilderContext, { workers }: ReturnType<typeof generateAttendance>): void {
+  const { rows, random } = context;
+  const [own, ...others] = rows.of(Subcontractor);
+  const started = context.listStartedProjects();
+  const [first, ...sites] = started;
   for (const [access, ids] of Object.entries(workers)) {
     for (const id of ids) {
-      const person = { id, subcontractorId: own!.row.id, fullName: context.pickName() };
-      const worker = context.add(Worker, 'worker', { ...FOUNDING, ...person });
+      const worker = context.addOf(own!, Worker, 'worker', { ...FOUNDING, id, fullName: context.pickName() });
       if (access !== 'none') addAccess(context, worker, first!, access === 'revoked');
-      for (const project of random.sample(sites, 3)) addAccess(context, worker, project, random.chance(0.08));
+      for (const project of random.sample(sites, 3)) addAccess(context, worker, project);
     }
   }
-  for (const { row, projects } of others) {
+  for (const company of others) {
+    const ids = rows
+      .of(SubcontractorProject)
+      .flatMap((one) => (one.subcontractorId === company.id ? one.projectId : []));
+    const projects = started.filter(({ id }) => ids.includes(id));
     for (let count = random.between(2, 5); count > 0; count--) {
-      const from = context.dayAfter(row);
-      const person = { subcontractorId: row.id, fullName: context.pickName() };
-      const worker = context.add(Worker, 'worker', { ...context.pickDates(from, from + 60), ...person });
-      for (const project of projects.filter((one) => startedProjects.includes(one))) {
-        if (random.chance(0.7)) addAccess(context, worker, project, random.chance(0.08));
-      }
+      const dates = context.pickDates(company.createdAt, 60);
+      const worker = context.addOf(company, Worker, 'worker', { ...dates, fullName: context.pickName() });
+      for (const project of projects) if (random.chance(0.7)) addAccess(context, worker, project);
     }
   }
-  addInductions(context);
 }
 
-function addAccess(context: BuilderContext, worker: Worker, project: Project, isRevoked: boolean): void {
-  const from = context.dayAfter(worker, project);
-  const { createdAt: grantedAt } = context.pickDates(from, from + 30);
+/** Adds a worker's access to a site, and in most cases the induction before it. */
+function addAccess(
+  context: BuilderContext,
+  { id: workerId, createdAt, subcontractorId, fullName }: Worker,
+  { id: projectId, ...project }: Project,
+  isRevoked = context.random.chance(0.08),
+): void {
+  const { rows, random, builder } = context;
+  const grantedAt = context.pickLater(createdAt > project.createdAt ? createdAt : project.createdAt, 30);
   const revokedAt = isRevoked ? context.pickLater(grantedAt, 120) : null;
-  const { id: builderId } = context.builder;
-  context.rows.add(SiteAccess, { builderId, workerId: worker.id, projectId: project.id, grantedAt, revokedAt });
+  rows.add(SiteAccess, { builderId: builder.id, workerId, projectId, grantedAt, revokedAt });
+  if (random.chance(0.1)) return;
+  const licence = random.chance(0.3) ? `HRW${random.digits(6)}` : null;
+  const relative = `${context.pickName().split(' ')[0]} ${fullName.split(' ')[1]}`;
+  const answers = [relative, context.pickPhone(), licence, 'true'];
+  context.add(Induction, 'induction', {
+    createdAt: grantedAt,
+    updatedAt: context.pickLater(grantedAt, 14),
+    projectId,
+    workerId,
+    subcontractorId,
+    identifier: rows.of(Induction).filter((other) => other.projectId === projectId).length + 1,
+    type: random.chance(0.85) ? 'PROJECT_INDUCTION' : 'COMPANY_INDUCTION',
+    status: random.pick(REVIEWS),
+    data: INDUCTION_QUESTIONS.map((question, index) => ({ ...question, value: answers[index]! })),
+  });
 }
-
-/** Adds inductions for most site accesses, numbered within each project in chronological order. */
-function addInductions(context: BuilderContext): void {
-  const { rows, random } = context;
-  const workers = new Map(rows.of(Worker).map((worker) => [worker.id, worker]));
-  const numbers = new Map<string, number>();
-  for (const { workerId, projectId, grantedAt } of rows.of(SiteAccess).toSorted(byTime(({ grantedAt }) => grantedAt))) {
-    if (random.chance(0.1)) continue;
-    const { subcontractorId, fullName } = workers.get(workerId)!;
-    const identifier = (numbers.get(projectId) ?? 0) + 1;
-    numbers.set(projectId, identifier);
-    const licence = random.chance(0.3) ? `HRW${random.digits(6)}` : null;
-    const relative = `${context.pickName().split(' ')[0]} ${fullName.split(' ')[1]}`;
-    const answers = [relative, context.pickPhone(), licence, 'true'];
-    context.add(Induction, 'induction', {
-      createdAt: grantedAt,
-      updatedAt: context.pickLater(grantedAt, 14),
-      projectId,
-      workerId,
-      subcontractorId,
-      identifier,
-      type: random.chance(0.85) ? 'PROJECT_INDUCTION' : 'COMPANY_INDUCTION',
-      status: random.pick(['REVIEWED', 'REVIEWED', 'REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED']),
-      data: INDUCTION_QUESTIONS.map((question, index) => ({ ...question, value: answers[index]! })),
-    });
-  }
-}
-
-/** Returns a comparison that sorts by an instant, the first one first. */
-export const byTime =
-  <T>(readTime: (row: T) => string) =>
-  (one: T, other: T) =>
-    readTime(one) < readTime(other) ? -1 : 1;
