@@ -1,19 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  access,
-  lchown,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, lchown, link, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
 import { isRoot, resolvePostgresUser } from './postgres-user.ts';
@@ -120,7 +108,7 @@ const exists = (path: string) =>
 async function startOwnedCluster(folder: string, role: OwnerRole, options: ClusterOptions): Promise<Cluster | null> {
   try {
     const programs = await loadPrograms();
-    const user = await resolvePostgresUser(folder, programs);
+    const user = await resolvePostgresUser(folder);
     const context: ClusterContext = { folder, programs, user, password: await preparePassword(folder) };
     await initializeCluster(context, options);
     const server = await startServerOf(context, role, options);
@@ -164,22 +152,13 @@ async function prepareFolder(dataDir: string): Promise<string> {
   const folder = resolve(dataDir);
   try {
     // PostgreSQL does not run as root, and its user must be able to enter the folder. Secret files have mode 0600.
-    await makeFolder(folder, isRoot() ? 0o711 : 0o700);
+    await mkdir(folder, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
     await access(folder, constants.W_OK | constants.X_OK);
     await readdir(folder);
     return await realpath(folder);
   } catch (error) {
     throw new ClusterError(`The data folder ${folder} cannot be written: ${toFirstLine(error)}`);
   }
-}
-
-/** Node's recursive mkdir does not return when the parent exists but rejects new folders, as in /proc. */
-async function makeFolder(folder: string, mode?: number): Promise<void> {
-  if (await exists(folder)) return;
-  await makeFolder(dirname(folder));
-  await mkdir(folder, { mode }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
 }
 
 /** Returns the paths of the embedded programs. Throws `ClusterError` where their package is not installed. */
@@ -251,9 +230,6 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
     if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
     await rm(draft, { recursive: true, force: true });
   });
-  // A power failure must not undo the rename: the next start would create an empty cluster. Windows cannot sync a folder.
-  const parent = await open(folder).catch(() => undefined);
-  await parent?.sync().finally(() => parent.close());
 }
 
 /** Starts the server of the folder, after stopping one that was left behind. Returns null when that of another process runs. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { type FileHandle, open, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { open, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -25,8 +25,8 @@ export interface Programs {
 export interface PostgresUser {
   uid?: number;
   gid?: number;
-  /** Whether the user needs a capability to enter the folders above the programs or the data, such as root's home. */
-  needsSearchCapability?: boolean;
+  /** Whether the programs run by setpriv, with the capability to enter all folders. */
+  hasSetpriv?: boolean;
 }
 
 /** Parameters of PostgreSQL's programs for one data folder. */
@@ -44,7 +44,6 @@ export const toDataPath = (folder: string) => join(folder, 'postgres');
 export const toPasswordPath = (folder: string) => join(folder, 'postgres.password');
 export const toLogPath = (folder: string) => join(folder, 'postgres.log');
 
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
 /** Milliseconds that a start may take. Crash recovery replays the WAL since the last checkpoint, which may be slow. */
 const START_TIMEOUT_MS = 300_000;
 /** Milliseconds that a stop may take. */
@@ -149,7 +148,7 @@ export async function startServer(
   const server = [programs.postgres, '-D', toDataPath(folder), ...flags];
   const [program, ...words] = process.platform === 'win32' ? server : ['sh', '-c', SUPERVISOR_SCRIPT, ...server];
   const { command, args, options } = toCommand(program!, words, context);
-  const log = await openLog(folder);
+  const log = await open(toLogPath(folder), 'a', 0o600);
   const logEnd = (await log.stat()).size;
   const child = spawn(command, args, { ...options, stdio: ['pipe', log.fd, log.fd] });
   let failure: string | undefined;
@@ -212,12 +211,9 @@ function toCommand(program: string, args: string[], { folder, user }: Pick<Clust
   // PGDATA, PGPORT, PGOPTIONS etc. of the operator's shell concern another server; LC_ALL, because messages are parsed.
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
   const env = { ...Object.fromEntries(inherited), LC_ALL: 'C' };
-  const { uid, gid, needsSearchCapability } = user;
-  const spawnUser = needsSearchCapability ? {} : { uid, gid };
-  const words = needsSearchCapability
-    ? ['setpriv', ...toSetprivOptions(uid!, gid!), program, ...args]
-    : [program, ...args];
-  const options = { cwd: folder, env, detached: true, windowsHide: true, ...spawnUser };
+  const { uid, gid, hasSetpriv } = user;
+  const words = [...(hasSetpriv ? ['setpriv', ...toSetprivOptions(uid!, gid!)] : []), program, ...args];
+  const options = { cwd: folder, env, detached: true, windowsHide: true, ...(!hasSetpriv && { uid, gid }) };
   return { command: words[0]!, args: words.slice(1), options };
 }
 
@@ -246,7 +242,7 @@ export function runProgram(
  * Returns options of setpriv (util-linux) that switch from root to the user and keep one capability: to read and enter all folders, so
  * that a data folder under root's home works. `no_setuid_fixup` is needed because PostgreSQL checks with access(2).
  */
-function toSetprivOptions(uid: number, gid: number): string[] {
+export function toSetprivOptions(uid: number, gid: number): string[] {
   const capability = '+dac_read_search';
   const capabilities = ['--inh-caps', capability, '--ambient-caps', capability, '--securebits', '+no_setuid_fixup'];
   return ['--reuid', String(uid), '--regid', String(gid), '--clear-groups', ...capabilities];
@@ -266,13 +262,6 @@ async function removeStalePidFile(folder: string): Promise<void> {
   const file = join(toDataPath(folder), 'postmaster.pid');
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
   if (Date.now() - mtimeMs > WRITTEN_MS && !(await findRunningServer(folder))) await rm(file, { force: true });
-}
-
-/** Opens the log for a server that appends to it. */
-async function openLog(folder: string): Promise<FileHandle> {
-  const log = await open(toLogPath(folder), 'a', 0o600);
-  if ((await log.stat()).size > MAX_LOG_BYTES) await log.truncate();
-  return log;
 }
 
 const findFreePort = (): Promise<number> =>

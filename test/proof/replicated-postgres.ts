@@ -224,7 +224,7 @@ async function withClient<T>(connectionString: string, work: (client: pg.Client)
 async function createContext(folder: string): Promise<ClusterContext> {
   const programs = await loadPrograms();
   const password = (await readFile(toPasswordPath(folder), 'utf8')).trim();
-  return { folder, programs, user: await resolvePostgresUser(folder, programs), password };
+  return { folder, programs, user: await resolvePostgresUser(folder), password };
 }
 
 async function startOnPort({ context, port }: Server): Promise<void> {
