@@ -10,7 +10,7 @@ import {
   showConnection,
   showIntegrator,
 } from '../../domain/access/list-access.ts';
-import { formatObject } from '../io/cli-io.ts';
+import { formatFields } from '../io/cli-io.ts';
 import { type CommandGroup, isOrWasAlready, option, repeatable, required, toFields, yesOrNo } from './command-group.ts';
 
 export const SHOWN_ONCE = 'This secret is not shown again.';
@@ -57,13 +57,13 @@ function addIntegratorCommands(group: CommandGroup): void {
     const { name, deepLinkScheme, deepLinkSchemes } = options;
     const schemes = deepLinkSchemes === false ? [] : deepLinkScheme;
     const data = await updateIntegrator(context, id!, { name, deepLinkSchemes: schemes });
-    return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
+    return { data, text: formatFields(describeUpdate(id!, data.changed), data) };
   });
 
   const created = [required('--name <name>', 'name of the vendor'), scheme()];
   group.addRegional('create', 'register a vendor', created, async (context, { name, deepLinkScheme }) => {
     const data = await createIntegrator(context, { name, deepLinkSchemes: deepLinkScheme ?? [] });
-    return { data, text: formatObject('Integrator registered.', data) };
+    return { data, text: formatFields('Integrator registered.', data) };
   });
 }
 
@@ -114,7 +114,7 @@ function addClientCommands(group: CommandGroup): void {
       redirectUris: options.redirectUris === false ? [] : options.redirectUri,
       origins: options.origins === false ? [] : options.origin,
     });
-    return { data, text: formatObject(describeUpdate(id!, data.changed), data) };
+    return { data, text: formatFields(describeUpdate(id!, data.changed), data) };
   });
   update.addHelpText('after', `\nA list that is given replaces the whole list.\n${SCOPE_LIST}`);
 
@@ -146,14 +146,14 @@ function addClientCommands(group: CommandGroup): void {
       pilotAgreement: options.pilotAgreement,
     });
     const heading = `Client registered.${data.clientSecret ? ` ${SHOWN_ONCE}` : ''}`;
-    return { data, text: formatObject(heading, data) };
+    return { data, text: formatFields(heading, data) };
   });
 
   registering.addHelpText('after', `\n${SCOPE_LIST}`);
 
   const add = 'add a secret and print it once';
   const rotate = group.addChange('rotate-secret <client>', add, [], rotateSecret, (data) =>
-    formatObject(`Secret added. ${SHOWN_ONCE}`, data),
+    formatFields(`Secret added. ${SHOWN_ONCE}`, data),
   );
   rotate.addHelpText('after', '\nThe newest two secrets are valid. To invalidate a leaked secret, rotate twice.');
 
@@ -182,7 +182,7 @@ function addConnectionCommands(group: CommandGroup): void {
   const replace = 'replace the scopes of an active connection, also for existing tokens';
   group.addRegional('update', replace, [...key(), scope()], async (context, options) => {
     const data = await updateConnection(context, { ...toFields(options), scopes: options.scope ?? [] });
-    return { data, text: formatObject(describeUpdate(heading(data, options), data.changed), data) };
+    return { data, text: formatFields(describeUpdate(heading(data, options), data.changed), data) };
   });
 
   const connect = 'connect an integrator to a builder, or reactivate a revoked connection';

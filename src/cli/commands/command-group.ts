@@ -5,7 +5,7 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
-import { type CliIo, type CommandResult, formatObject } from '../io/cli-io.ts';
+import { type CliIo, type CommandResult, formatFields } from '../io/cli-io.ts';
 import { formatTable } from '../io/format-table.ts';
 import { withCommandContext } from '../services/database-session.ts';
 
@@ -147,7 +147,7 @@ export class CommandGroup {
     return this.addRegional(signature, description, options, async (context, values, id) => {
       const data = await show(context, toFields(values), id!);
       const shown = describe(data, values);
-      return { data, text: typeof shown === 'string' ? formatObject(shown, data) : formatObject(...shown) };
+      return { data, text: typeof shown === 'string' ? formatFields(shown, data) : formatFields(...shown) };
     });
   }
 }

@@ -36,7 +36,7 @@ export function addDataCommands(program: CommandGroup): void {
   });
 
   const exporting = 'export the data of a region to a folder of newline-delimited JSON';
-  addExportCommand(program, 'export <dir>', exporting, (dir) => ({ dir: dir! }));
+  addExportCommand(program, 'export <dir>', exporting);
 
   program.add('demo', 'load the demo data into an empty database', [], async () => {
     const credentials = await loadDemoData(io);
@@ -44,15 +44,10 @@ export function addDataCommands(program: CommandGroup): void {
   });
 }
 
-/** Adds a command that exports a region or a builder: its arguments are the folder, and the builder before it. */
-export function addExportCommand(
-  group: CommandGroup,
-  signature: string,
-  description: string,
-  toRequest: (...args: string[]) => { dir: string; builder?: string },
-): void {
+/** Adds a command that exports a region or a builder: its last argument is the folder, the one before the builder. */
+export function addExportCommand(group: CommandGroup, signature: string, description: string): void {
   group.addRegional(signature, description, [], async (context, _options, ...args) => {
-    const { dir, builder } = toRequest(...args);
+    const [dir, builder] = args.toReversed() as [string, string?];
     const storage = await openStorage(group.io, context);
     const progress = createProgressReporter(group.io);
     const data = await exportData(context, storage, { folder: resolve(dir), builder }, progress);

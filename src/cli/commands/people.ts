@@ -4,7 +4,7 @@ import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-acce
 import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
 import { createAddressChangeMessages } from '../../mail/messages.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
-import { formatObject } from '../io/cli-io.ts';
+import { formatFields } from '../io/cli-io.ts';
 import { sendMessages } from '../services/password-links.ts';
 import { type CommandGroup, isOrWasAlready, option, required, yesOrNo } from './command-group.ts';
 import { addPictureCommand } from './storage.ts';
@@ -49,7 +49,7 @@ function addUserCommands(group: CommandGroup): void {
   group.addRegional('update <user>', replace, replaced, async (context, { name, email, role }, user) => {
     const { previousEmail, ...data } = await updateUser(context, user!, { name, email, staffRole: role });
     await sendMessages(group.io, createAddressChangeMessages({ ...data, previousEmail }));
-    return { data, text: formatObject(`${data.email} is ${data.changed ? 'updated' : 'unchanged'}.`, data) };
+    return { data, text: formatFields(`${data.email} is ${data.changed ? 'updated' : 'unchanged'}.`, data) };
   });
 
   const describe = (state: string) => (data: { email: string; userId: string; changed: boolean }) =>

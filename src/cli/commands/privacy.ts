@@ -10,7 +10,7 @@ import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
-import { formatFields, formatObject } from '../io/cli-io.ts';
+import { formatFields } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { exportPersonTo } from '../services/privacy.ts';
 import { openStorage } from '../services/storage.ts';
@@ -37,7 +37,7 @@ export function addPersonCommands(program: CommandGroup): void {
     const storage = await openStorage(io, context);
     const data = await exportPersonTo(context, storage, resolve(dir!), toList(ids));
     const others = { 'mentioned in': data.mentionedIn, files: data.files };
-    return { data, text: formatObject(`Exported to ${data.folder}.`, { ...data.rows, ...others }) };
+    return { data, text: formatFields(`Exported to ${data.folder}.`, { ...data.rows, ...others }) };
   });
 
   const erasing = [
@@ -55,7 +55,7 @@ export function addPersonCommands(program: CommandGroup): void {
       if (!(await confirm(io, steps))) return { data: { erased: false }, text: 'Nothing was erased.' };
     }
     const data = await erasePerson(privacyContext, list, options.reason);
-    const lines = [formatObject(`The person is now ${data.pseudonym}.`, data.rows)];
+    const lines = [formatFields(`The person is now ${data.pseudonym}.`, data.rows)];
     const advice = `These texts name the person. \`person texts ${data.erasureId}\` lists them and replaces the name in one:`;
     if (data.texts.length > 0) lines.push(advice, ...data.texts.map(formatPlace));
     return { data: { erased: true, ...data }, text: lines.join('\n') };
@@ -103,7 +103,7 @@ const formatPlace = ({ table, id, column, texts }: ErasurePlace & { texts: strin
 export function addBuilderPrivacyCommands(builder: CommandGroup): void {
   const { io } = builder;
   const exporting = 'export the records of a builder with their files, in the format of import';
-  addExportCommand(builder, 'export <builder> <dir>', exporting, (id, dir) => ({ dir: dir!, builder: id! }));
+  addExportCommand(builder, 'export <builder> <dir>', exporting);
 
   const options = [
     option('--undo', 'cancel the scheduled erasure'),

@@ -1,6 +1,7 @@
 import type { Option } from 'commander';
 import { parseId } from '../../domain/access/access-values.ts';
 import { listDeliveries } from '../../domain/webhooks/deliveries.ts';
+import type { NewEndpoint } from '../../domain/webhooks/endpoint-input.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -14,7 +15,7 @@ import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
 import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
 import { CliError } from '../cli-error.ts';
-import { type CommandResult, formatFields, formatObject } from '../io/cli-io.ts';
+import { type CommandResult, formatFields } from '../io/cli-io.ts';
 import { parseInstant } from '../services/audit.ts';
 import { describeEndpoint, findEndpointKey, parseEndpointOptions, withWebhooks } from '../services/webhooks.ts';
 import { SHOWN_ONCE } from './access.ts';
@@ -59,7 +60,7 @@ function addEndpointCommands(group: CommandGroup): void {
   const create = 'create an endpoint; prints its secret once';
   addWebhookCommand(group, 'create', create, created, async (context, options) => {
     const owner = await findOwner(context, options.client);
-    const { endpoint, secret } = await createEndpoint(context, owner, parseEndpointOptions(options));
+    const { endpoint, secret } = await createEndpoint(context, owner, parseEndpointOptions(options) as NewEndpoint);
     const heading = secret ? `Endpoint created. ${SHOWN_ONCE}` : 'The endpoint existed already.';
     return formatEndpoint(heading, { ...describeEndpoint(context, endpoint), secret });
   });
@@ -95,7 +96,7 @@ function addDeliveryCommands(group: CommandGroup): void {
     const data = await sendTestEvent(context, key);
     const { status, body, error, durationMs } = data;
     const heading = `The receiver ${data.succeeded ? 'accepted' : 'did not accept'} the test event.`;
-    return { data, text: formatObject(heading, { status, body, error, milliseconds: durationMs }) };
+    return { data, text: formatFields(heading, { status, body, error, milliseconds: durationMs }) };
   });
 
   const from = [

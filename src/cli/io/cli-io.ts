@@ -24,28 +24,16 @@ export interface CommandResult {
   text: string;
 }
 
-/** Formats a heading and one indented line per name and value. Null and empty values are omitted. */
-export function formatFields(
-  heading: string,
-  values: Record<string, string | readonly string[] | null | undefined>,
-): string {
+/** Formats a heading and one indented line per property. Null and empty values are omitted, lists of texts joined; other values are JSON. */
+export function formatFields(heading: string, values: object): string {
   const lines = Object.entries(values)
-    .map(
-      ([name, value]) => [name, toTerminalLine(typeof value === 'string' ? value : (value ?? []).join(' '))] as const,
-    )
-    .filter(([, value]) => value !== '');
+    .map(([name, value]) => [name, toTerminalLine(toText(value))] as const)
+    .filter(([, text]) => text !== '');
   const width = Math.max(0, ...lines.map(([name]) => name.length)) + 2;
-  return [toTerminalLine(heading), ...lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`)].join('\n');
+  return [toTerminalLine(heading), ...lines.map(([name, text]) => `  ${name.padEnd(width)}${text}`)].join('\n');
 }
 
-/** Formats the properties of an object, one per line. Nested objects are JSON. */
-export function formatObject(heading: string, value: object): string {
-  const lines = Object.entries(value).map(([name, each]) => [name, toLine(each)] as const);
-  return formatFields(heading, Object.fromEntries(lines));
-}
-
-function toLine(value: unknown): string | readonly string[] | null {
-  if (value === null || typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
-  return JSON.stringify(value);
+function toText(value: unknown): string {
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ');
+  return typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
 }

@@ -4,7 +4,7 @@ import { loadTokenKeys } from '../../auth/token-keys.ts';
 import { loadConfig } from '../../config.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
-import type { EndpointChanges, NewEndpoint } from '../../domain/webhooks/endpoint-input.ts';
+import type { EndpointChanges } from '../../domain/webhooks/endpoint-input.ts';
 import type { SecretKey } from '../../domain/webhooks/secret-box.ts';
 import {
   createWebhookTools,
@@ -15,6 +15,7 @@ import {
 } from '../../domain/webhooks/webhook-context.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
+import type { CommandOptions } from '../commands/command-group.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
 /** Runs the work of a command on webhooks. An error that a client would get is one of the operator's input. */
@@ -42,19 +43,9 @@ export async function findEndpointKey({ database }: WebhookContext, id: string):
   return { endpointId, integratorId: endpoint.integratorId };
 }
 
-interface FilterOptions {
-  url?: string;
-  type?: string[];
-  allTypes?: boolean;
-  builder?: string[];
-  allBuilders?: boolean;
-}
-
 /** Returns the URL and the filters of the options. Throws `CliError` for a URL of the wrong form. */
-export function parseEndpointOptions(options: FilterOptions & { url: string }): NewEndpoint;
-export function parseEndpointOptions(options: FilterOptions): EndpointChanges;
-export function parseEndpointOptions({ url, type, allTypes, builder, allBuilders }: FilterOptions): EndpointChanges {
-  const builderIds = builder?.map((id) => parseId('builderIds', 'builder', id));
+export function parseEndpointOptions({ url, type, allTypes, builder, allBuilders }: CommandOptions): EndpointChanges {
+  const builderIds = builder?.map((id: string) => parseId('builderIds', 'builder', id));
   return {
     ...(url !== undefined && { url: parseUrl(url) }),
     ...((type || allTypes) && { types: type ?? null }),
