@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { AUDITED_PROPERTIES } from '../domain/audit/audit-actions.ts';
 import type { FileMapping } from './file-mapping.ts';
-import { formatColumns, INTO_PROBLEMS, toJoinCondition } from './statements.ts';
+import { formatColumns, INTO_PROBLEMS } from './statements.ts';
 
 /*
  * What an import may change about users, memberships and other access. A staff user is never changed, never becomes a member and is not the
@@ -31,10 +31,9 @@ export interface AccessChange {
   after: Record<string, unknown>;
 }
 
-/** Table of the audited values before the import. Its name is that of a temporary table. */
-export const CREATE_ACCESS_TABLE = `create temp table import_access (file text, key text[], before jsonb) on commit drop`;
-
-const isAudited = ({ file }: FileMapping): boolean => file in AUDITED_FILES;
+/** Table of the audited records that the import has changed. Its name is that of a temporary table. */
+export const CREATE_ACCESS_TABLE = `create temp table import_access
+  (position serial, kind text, key text[], "builderId" text, before jsonb, after jsonb) on commit drop`;
 
 /** Returns SQL of the values that the audit log records of a row. */
 function toValuesSql({ file, columns }: FileMapping, alias: string): string {
@@ -87,32 +86,21 @@ export function toAccessProblemsSql(mapping: FileMapping, allowUserChanges: bool
   return allowUserChanges ? [staff] : [KEEP_SPELLING, staff, email];
 }
 
-/** Returns SQL that stores the audited values of the file's records that are about to change; null for other files. */
-export function toStoreAccessSql(mapping: FileMapping): string | null {
-  if (!isAudited(mapping)) return null;
-  const { file, table, key } = mapping;
-  const before = toValuesSql(mapping, 't');
-  return `insert into import_access select '${file}', array[${formatColumns('t', key)}], ${before}
-    from ${table} t join import_stage s on ${toJoinCondition('t', 's', key)} where ${before} <> ${toValuesSql(mapping, 's')}`;
+/** Returns what the statement that writes records returns and does besides, to store those whose audited values it changes. */
+export function toStoreAccessSql(mapping: FileMapping): { returning: string; cte: string } {
+  const { file, key, builder } = mapping;
+  if (!(file in AUDITED_FILES)) return { returning: '', cte: '' };
+  const kind = AUDITED_FILES[file as AuditedFile];
+  const builderId = kind === 'builder' ? 'new.id' : builder ? `new.${builder.name}` : 'null';
+  return {
+    returning: `, array[${formatColumns('new', key)}] as access_key, ${builderId} as access_builder,
+      ${toValuesSql(mapping, 'old')} as access_before, ${toValuesSql(mapping, 'new')} as access_after`,
+    cte: `, audited as (insert into import_access (kind, key, "builderId", before, after)
+      select '${kind}', access_key, access_builder, access_before, access_after
+      from written where not fresh and access_before <> access_after)`,
+  };
 }
 
 /** Returns the audited records that the import has changed, without new ones. */
-export async function findAccessChanges(
-  client: pg.ClientBase,
-  mappings: readonly FileMapping[],
-): Promise<AccessChange[]> {
-  const changes: AccessChange[] = [];
-  for (const mapping of mappings.filter(isAudited)) {
-    const { file, table, key, builder } = mapping;
-    const kind = AUDITED_FILES[file as AuditedFile];
-    const builderId = kind === 'builder' ? 't.id' : builder ? `t.${builder.name}` : 'null';
-    const isSame = key.map(({ name }, index) => `t.${name} = a.key[${index + 1}]`).join(' and ');
-    const after = toValuesSql(mapping, 't');
-    const { rows } = await client.query<Omit<AccessChange, 'kind'>>(
-      `select a.key, ${builderId} as "builderId", a.before, ${after} as after from import_access a join ${table} t on ${isSame}
-        where a.file = '${file}' and a.before <> ${after} order by 1`,
-    );
-    changes.push(...rows.map((row) => ({ kind, ...row })));
-  }
-  return changes;
-}
+export const findAccessChanges = async (client: pg.ClientBase): Promise<AccessChange[]> =>
+  (await client.query('select kind, key, "builderId", before, after from import_access order by position')).rows;

@@ -23,36 +23,28 @@ const toCopyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\
 /** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
 const toArrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
-const TYPES: [pattern: RegExp, type: Omit<ColumnType, 'json'> & Partial<ColumnType>][] = [
-  [/^(text|varchar|character varying)(\(\d+\))?$/, { sql: 'text', fallback: types.text, encode: toCopyText }],
-  [
-    /^text\[\]$/,
-    { sql: 'text[]', fallback: types.list(types.text), encode: (value: string[]) => toCopyText(toArrayLiteral(value)) },
-  ],
-  [/^boolean$/, { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') }],
-  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String }],
-  [
-    /^(double precision|float8)$/,
-    {
-      sql: 'double precision',
-      fieldType: types.number,
-      encode: (value: number) => (Object.is(value, -0) ? '-0' : String(value)),
-    },
-  ],
-  [
-    /^timestamptz\(3\)$/,
-    {
-      sql: 'timestamptz(3)',
-      fieldType: types.timestamp,
-      encode: String,
-      json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-    },
-  ],
-  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => toCopyText(JSON.stringify(value)) }],
-];
+const TYPES: Record<string, Omit<ColumnType, 'sql' | 'json'> & Partial<ColumnType>> = {
+  text: { fallback: types.text, encode: toCopyText },
+  'text[]': {
+    fallback: types.list(types.text),
+    encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
+  },
+  boolean: { fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') },
+  int: { fieldType: types.integer, encode: String },
+  'double precision': {
+    fieldType: types.number,
+    encode: (value: number) => (Object.is(value, -0) ? '-0' : String(value)),
+  },
+  'timestamptz(3)': {
+    fieldType: types.timestamp,
+    encode: String,
+    json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  },
+  jsonb: { encode: (value: unknown) => toCopyText(JSON.stringify(value)) },
+};
 
-/** Returns the conversion of a column type; undefined if it is not supported. */
-export function findColumnType(sql: string): ColumnType | undefined {
-  const found = TYPES.find(([pattern]) => pattern.test(sql))?.[1];
-  return found && { json: keepColumn, ...found };
+/** Returns the conversion of a column's type as its entity declares it; undefined if it is not supported. */
+export function findColumnType(declared: string): ColumnType | undefined {
+  const sql = declared.replace(/ storage external$/, '');
+  return TYPES[sql] && { sql, json: keepColumn, ...TYPES[sql] };
 }

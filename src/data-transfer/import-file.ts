@@ -89,8 +89,6 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   const uniqueKeys = findUniqueKeys(mapping, catalog);
   await findDatabaseProblems(work, uniqueKeys);
   progress('writing');
-  const storeAccess = toStoreAccessSql(mapping);
-  if (storeAccess) await client.query(storeAccess);
   if (bulk) await client.query('set local session_replication_role = replica');
   const { inserted, updated } = await writeRows(work, uniqueKeys);
   if (bulk) await client.query(`set local session_replication_role = origin; analyze ${mapping.table}`);
@@ -170,7 +168,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
     );
     const { count } = waiting.rows[0];
     if (count < before) {
-      const result = (await client.query(sql.toUpsertSql(mapping, pass))).rows[0];
+      const result = (await client.query(sql.toUpsertSql(mapping, pass, toStoreAccessSql(mapping)))).rows[0];
       inserted += result.inserted;
       updated += result.updated;
     }

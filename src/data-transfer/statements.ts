@@ -154,8 +154,10 @@ export function toOrphanProblemsSql(mapping: FileMapping, { column, parent }: Re
 /**
  * Returns SQL that writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
  * neighbouring rows are usually neighbours in the indexes too.
+ *
+ * @param audit SQL of `toStoreAccessSql`
  */
-export function toUpsertSql(mapping: FileMapping, pass: number): string {
+export function toUpsertSql(mapping: FileMapping, pass: number, audit: { returning: string; cte: string }): string {
   const names = mapping.columns.map(({ name }) => name).join(', ');
   const changing = mapping.columns.filter((column) => !mapping.key.includes(column));
   const first = mapping.key[0]!.name;
@@ -176,9 +178,9 @@ export function toUpsertSql(mapping: FileMapping, pass: number): string {
         and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
       on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
-      returning old.${first} is null as fresh ${list ? toChangedColumnsSql(list) : ''}${published?.bulk.returning ?? ''})${
+      returning old.${first} is null as fresh ${list ? toChangedColumnsSql(list) : ''}${published?.bulk.returning ?? ''}${audit.returning})${
         list ? `, ${toCountersSql(list)}` : ''
-      }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}
+      }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}${audit.cte}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
 
