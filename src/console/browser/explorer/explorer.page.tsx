@@ -5,7 +5,7 @@ import { formatCount } from '../shared/format.ts';
 import { currentRegion, setConnection } from '../shared/session.ts';
 import { useTheme } from '../shared/theme.ts';
 import { createVariables, EXAMPLES } from './examples.ts';
-import { showGraphiql } from './graphiql.ts';
+import { send, showGraphiql } from './graphiql.ts';
 
 /** Maximum cost of a query (LIM-15). */
 const MAX_COST = 500_000;
@@ -31,14 +31,12 @@ export default function ExplorerPage() {
     if (isShown) return location.reload();
     isShown = true;
     localStorage.setItem(THEME_KEY, theme);
-    const { query, variables } = findTab();
     void showGraphiql(element.current!, {
       fetcher: createFetcher(setCost),
       forcedTheme: theme,
       isHeadersEditorEnabled: false,
       defaultEditorToolsVisibility: 'variables',
-      initialQuery: query,
-      initialVariables: variables,
+      ...findTab(),
     });
   }, [theme]);
   return (
@@ -63,14 +61,14 @@ export default function ExplorerPage() {
 }
 
 /** Returns the examples, or the tab that was shown last: GraphiQL would open an empty one. */
-function findTab(): { query: string; variables: string } {
+function findTab(): { initialQuery: string; initialVariables: string } {
   const stored = localStorage.getItem(TABS_KEY);
   if (!stored || new URLSearchParams(location.search).has('examples')) {
-    return { query: EXAMPLES, variables: createVariables() };
+    return { initialQuery: EXAMPLES, initialVariables: createVariables() };
   }
   const { tabs, activeTabIndex } = JSON.parse(stored);
   const { query, variables } = tabs[activeTabIndex];
-  return { query: query ?? '', variables: variables ?? '' };
+  return { initialQuery: query ?? '', initialVariables: variables ?? '' };
 }
 
 /** Returns a function that sends requests, and reports the cost of each but the introspection. */
@@ -84,16 +82,8 @@ function createFetcher(onCost: (cost: number | null) => void) {
       stored = null;
       return schema;
     }
-    const response = await fetch('/console/graphql', {
-      method: 'POST',
-      credentials: 'same-origin',
-      headers: {
-        'Content-Type': 'application/json',
-        'X-Console-CSRF': '1',
-        'X-Service-Region-Id': currentRegion(),
-      },
-      body: JSON.stringify(parameters),
-    });
+    const headers = { 'X-Console-CSRF': '1', 'X-Service-Region-Id': currentRegion() };
+    const response = await send('/console/graphql', headers, parameters);
     if (response.status === 401) setConnection('ended');
     const result = await response.json();
     if (!isIntrospection) onCost(result.extensions?.cost ?? null);

@@ -17,6 +17,14 @@ const WORKERS: Record<string, string> = {
   json: jsonWorkerUrl,
 };
 
+/** Sends a request of GraphiQL. */
+export const send = (url: string, headers: Record<string, string>, parameters: unknown): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(parameters),
+  });
+
 /** Loads GraphiQL and shows it in the element, with properties of GraphiQL. Its files are built: see `build-console.ts`. */
 export async function showGraphiql(element: Element, properties: object): Promise<void> {
   globalThis.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_: string, label: string) => WORKERS[label] };

@@ -1,14 +1,9 @@
 import './integrator-page.css';
-import { showGraphiql } from './graphiql.ts';
+import { send, showGraphiql } from './graphiql.ts';
 
 void showGraphiql(document.getElementById('root')!, {
   async fetcher(parameters: unknown, { headers = {} }: { headers?: Record<string, string> } = {}) {
-    const response = await fetch('/graphql', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...headers },
-      body: JSON.stringify(parameters),
-    });
-    return response.json();
+    return (await send('/graphql', headers, parameters)).json();
   },
   headers: JSON.stringify({ Authorization: 'Bearer ACCESS_TOKEN' }, null, 2),
   defaultEditorToolsVisibility: 'headers',

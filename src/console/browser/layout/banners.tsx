@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useState } from 'react';
-import { useClient } from 'urql';
+import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { ScopeDocument } from '../graphql/generated.ts';
+import { useRequest } from '../graphql/use-request.ts';
 import { useScope } from '../shared/scope.tsx';
 import { signInAddress, useConnection } from '../shared/session.ts';
 
@@ -28,26 +28,14 @@ export function Banners() {
  * has signed in in another tab: it shows the name, role and data of the person before.
  */
 function useSessionCheck(): () => void {
-  const client = useClient();
   const { me } = useScope();
-  const check = useCallback(async () => {
-    const { data } = await client
-      .query(ScopeDocument, { hasBuilder: false }, { requestPolicy: 'network-only' })
-      .toPromise();
-    if (data && data.me.id !== me.id) location.reload();
-  }, [client, me.id]);
+  const { data, retry } = useRequest(ScopeDocument, { hasBuilder: false }, { pause: true });
   useEffect(() => {
-    const onReturn = () => {
-      if (document.visibilityState === 'visible') check();
-    };
-    document.addEventListener('visibilitychange', onReturn);
-    window.addEventListener('focus', onReturn);
-    return () => {
-      document.removeEventListener('visibilitychange', onReturn);
-      window.removeEventListener('focus', onReturn);
-    };
-  }, [check]);
-  return check;
+    if (data && data.me.id !== me.id) location.reload();
+    window.addEventListener('focus', retry);
+    return () => window.removeEventListener('focus', retry);
+  });
+  return retry;
 }
 
 /** Offers a sign-in in another tab, so that the input of this page is not lost. */

@@ -1,6 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
-import { Button } from '../components/button.tsx';
 import { Restricted } from '../components/notices.tsx';
 import { EmptyPage } from '../components/page.tsx';
 import { LiveProvider } from '../shared/live.tsx';
@@ -14,13 +13,11 @@ import { TopBar } from './top-bar.tsx';
 export function Layout({ children }: { children: ReactNode }) {
   const { builder, isUnknownBuilder, can } = useScope();
   const { pathname } = useLocation();
-  const [open, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
   const entered = useRef(pathname);
   const page = PAGES.find(({ path }) => pathname.startsWith(path));
   useEffect(() => {
     document.title = `${page?.title ?? 'Console'} – Builder Integration`;
-    setOpen(false);
     // Screen readers and the keyboard continue in the new page.
     if (entered.current !== pathname) main.current?.focus({ preventScroll: true });
     entered.current = pathname;
@@ -32,10 +29,9 @@ export function Layout({ children }: { children: ReactNode }) {
         Skip to the page
       </a>
       <div className="app">
-        <Sidebar open={open} onClose={() => setOpen(false)} />
-        {open && <Button className="backdrop" aria-label="Close the menu" onClick={() => setOpen(false)} />}
+        <Sidebar />
         <div>
-          <TopBar showsBuilder={needsBuilder} onMenu={() => setOpen(true)} />
+          <TopBar showsBuilder={needsBuilder} />
           <main id="main" ref={main} tabIndex={-1}>
             <Banners />
             {needsBuilder && !builder ? (
@@ -53,16 +49,13 @@ export function Layout({ children }: { children: ReactNode }) {
 }
 
 /** A message that there is no builder whose records the page could show. */
-const NoBuilder = ({ page, isUnknown }: { page: PageEntry; isUnknown: boolean }) =>
-  isUnknown ? (
-    <EmptyPage heading={page.title} title="There is no such builder">
-      This region does not have the builder of the address. Choose one at the top, or another region.
-    </EmptyPage>
-  ) : (
-    <EmptyPage heading={page.title} title="This region has no builders">
-      Import one, or choose another region.
-    </EmptyPage>
-  );
+const NoBuilder = ({ page, isUnknown }: { page: PageEntry; isUnknown: boolean }) => (
+  <EmptyPage heading={page.title} title={isUnknown ? 'There is no such builder' : 'This region has no builders'}>
+    {isUnknown
+      ? 'This region does not have the builder of the address. Choose one at the top, or another region.'
+      : 'Import one, or choose another region.'}
+  </EmptyPage>
+);
 
 /** A message about who may see a page that the role does not allow. */
 const NotPermitted = ({ page: { title, personal, action } }: { page: PageEntry }) => (

@@ -1,3 +1,4 @@
+import { useRef } from 'react';
 import { NavLink, useLocation } from 'react-router';
 import { useClient } from 'urql';
 import { Button } from '../components/button.tsx';
@@ -9,28 +10,21 @@ import { formatEnum } from '../shared/format.ts';
 import { useScope } from '../shared/scope.tsx';
 import { EXPLORER, PAGES } from './pages.ts';
 
-interface Props {
-  /** Whether a narrow window shows the navigation, over the page. */
-  open: boolean;
-  onClose: () => void;
-}
+/** Id of the navigation, which narrow windows show over the page. */
+export const MENU_ID = 'menu';
 
-export function Sidebar({ open, onClose }: Props) {
+export function Sidebar() {
   const { me, can } = useScope();
   const { pathname } = useLocation();
   const address = useAddress();
   const client = useClient();
+  const menu = useRef<HTMLElement>(null);
   const signOut = async () => {
     const { error } = await client.mutation(SignOutDocument, {}).toPromise();
     if (!error) location.assign('/console/sign-in');
   };
   return (
-    <aside
-      className="sidebar"
-      data-open={open}
-      aria-label="Console"
-      onKeyDown={({ key }) => key === 'Escape' && onClose()}
-    >
+    <aside className="sidebar" aria-label="Console" id={MENU_ID} popover="auto" ref={menu}>
       <div className="logo">
         <img src={icon} alt="" width="28" height="28" />
         <span>
@@ -48,7 +42,7 @@ export function Sidebar({ open, onClose }: Props) {
                   <li key={path}>
                     <NavLink
                       to={address(path)}
-                      onClick={onClose}
+                      onClick={() => menu.current!.hidePopover()}
                       reloadDocument={(path === EXPLORER) !== (pathname === EXPLORER)}
                     >
                       <Glyph name={glyph} />

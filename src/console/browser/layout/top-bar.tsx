@@ -8,12 +8,13 @@ import { lazyComponent } from '../shared/lazy-component.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
+import { MENU_ID } from './sidebar.tsx';
 
 const SearchDialog = lazyComponent(() => import('./search-dialog.tsx'));
 
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
-export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu: () => void }) {
+export function TopBar({ showsBuilder }: { showsBuilder: boolean }) {
   const { me, region, builder, isUnknownBuilder } = useScope();
   const connection = useConnection();
   const theme = useTheme();
@@ -22,7 +23,7 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
   const chooseBuilder = (builder: string) => navigate({ search: `?${new URLSearchParams({ region, builder })}` });
   return (
     <header className="topbar">
-      <IconButton className="plain icon menu" glyph="menu" label="Open the menu" onClick={onMenu} />
+      <IconButton className="plain icon menu" glyph="menu" label="Open the menu" popoverTarget={MENU_ID} />
       {showsBuilder && (builder || isUnknownBuilder) && (
         <BuilderPicker label="Builder" hideLabel value={builder?.name ?? ''} onChoose={({ id }) => chooseBuilder(id)} />
       )}
