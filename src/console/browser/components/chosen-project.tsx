@@ -8,7 +8,7 @@ import { Loaded } from './states.tsx';
 interface Props {
   /** Heading of the page where there is no project. */
   title: string;
-  children: (project: ProjectChoice, projects: readonly ProjectChoice[]) => ReactNode;
+  children: (project: ProjectChoice) => ReactNode;
 }
 
 /** Renders its children for the project in the URL, else for the first in progress; a message where there is none. */
@@ -20,7 +20,7 @@ export function ChosenProject({ title, children }: Props) {
     <Loaded request={projects}>
       {(data) => {
         const project = projectId ? data.find(({ id }) => id === projectId) : data[0];
-        if (project) return children(project, data);
+        if (project) return children(project);
         if (!projectId) return <EmptyPage heading={title} title="No project is in progress" />;
         return (
           <EmptyPage heading={title} title="There is no such project">

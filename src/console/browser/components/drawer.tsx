@@ -1,13 +1,6 @@
-import {
-  type ComponentProps,
-  createContext,
-  type DialogHTMLAttributes,
-  type ReactNode,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type DialogHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import type { AnyVariables, TypedDocumentNode } from 'urql';
+import { type Succeeded, useAction } from '../graphql/use-action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Button, IconButton } from './button.tsx';
 
@@ -52,6 +45,13 @@ export function Modal({ onClose, ...attributes }: ModalProps) {
 /** Sets whether the drawer shows a secret that was not copied, and which it could not show again. */
 export const UncopiedSecret = createContext<(isUncopied: boolean) => void>(() => {});
 
+/** What drawers of a record that a page has read are given. */
+export interface RecordDrawerProps {
+  onClose: () => void;
+  /** Reads the record again. */
+  onChanged: () => void;
+}
+
 interface DrawerProps {
   title: ReactNode;
   onClose: () => void;
@@ -93,25 +93,38 @@ export function Drawer({ title, onClose, kind = 'drawer', children }: DrawerProp
   );
 }
 
-interface FormProps extends ComponentProps<typeof ActionForm>, Pick<DrawerProps, 'title' | 'onClose' | 'kind'> {
-  /** What the action has created, which replaces the form. */
-  result?: ReactNode;
+interface FormProps<Data, Variables> extends DrawerProps {
+  mutation: TypedDocumentNode<Data, Variables>;
+  variables: Variables;
+  /** Label of the button that sends the mutation. */
+  submit: string;
+  disabled?: boolean;
+  /** Returns what is shown in place of the form after it. */
+  result: (data: Succeeded<Data>) => ReactNode;
 }
 
-/** A dialog with a form. */
-export const FormDialog = ({ title, onClose, kind = 'box', result, ...form }: FormProps) => (
-  <Drawer title={title} onClose={onClose} kind={kind}>
-    {result ? (
-      <>
-        {result}
-        <div className="actions">
-          <Button className="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </>
-    ) : (
-      <ActionForm {...form} />
-    )}
-  </Drawer>
-);
+/** A dialog with a form that registers something, and then shows what the service has created. */
+export function FormDialog<Data, Variables extends AnyVariables>(props: FormProps<Data, Variables>) {
+  const { title, onClose, kind = 'box', mutation, variables, submit, disabled, result, children } = props;
+  const action = useAction();
+  const [created, setCreated] = useState<Succeeded<Data> | null>(null);
+  const send = async () => setCreated((await action.run(mutation, variables)).data);
+  return (
+    <Drawer title={title} onClose={onClose} kind={kind}>
+      {created ? (
+        <>
+          {result(created)}
+          <div className="actions">
+            <Button className="primary" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </>
+      ) : (
+        <ActionForm action={action} onSubmit={send} submit={submit} disabled={disabled}>
+          {children}
+        </ActionForm>
+      )}
+    </Drawer>
+  );
+}

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
 import { BuilderSearchDocument } from '../graphql/generated.ts';
-import type { ProjectChoice } from '../graphql/use-projects.ts';
+import { useProjects } from '../graphql/use-projects.ts';
 import { useRequest } from '../graphql/use-request.ts';
 import { useFilters } from '../shared/filters.ts';
+import { useBuilder } from '../shared/scope.tsx';
 import { BuilderPicker } from './builder-picker.tsx';
 import { Button } from './button.tsx';
 import { type Options, SelectField, TextField } from './fields.tsx';
@@ -38,11 +39,11 @@ export function SelectFilter({ name, label, options, all = 'All', fallback }: Se
 }
 
 /** A day that is kept in the URL. */
-export function DayFilter({ name, label, fallback = '' }: Props) {
+export function DayFilter({ name, label, fallback = '', max = '9999-12-31' }: Props & { max?: string }) {
   const filters = useFilters();
   const value = filters.get(name) ?? fallback;
   const onChange = (day: string) => filters.set({ [name]: day });
-  return <TextField type="date" label={label} required={false} value={value} max="9999-12-31" onChange={onChange} />;
+  return <TextField type="date" label={label} required={false} value={value} max={max} onChange={onChange} />;
 }
 
 /**
@@ -67,9 +68,10 @@ export function SearchFilter({ name, label, position }: Props & { position?: str
   );
 }
 
-/** A choice of a project by its name. The projects are absent while they are loaded. */
-export function ProjectFilter({ projects = [], fallback }: { projects?: readonly ProjectChoice[]; fallback?: string }) {
-  const byName = [...projects].sort((one, other) => one.name.localeCompare(other.name));
+/** A choice of one of the builder's projects by its name. */
+export function ProjectFilter({ fallback }: { fallback?: string }) {
+  const { data = [] } = useProjects(useBuilder().id);
+  const byName = [...data].sort((one, other) => one.name.localeCompare(other.name));
   const options = byName.map(({ id, name }) => [id, name] as const);
   return <SelectFilter name="project" label="Project" options={options} fallback={fallback} />;
 }

@@ -1,7 +1,6 @@
 import { Button } from '../../components/button.tsx';
 import { ChosenProject } from '../../components/chosen-project.tsx';
-import { TextField } from '../../components/fields.tsx';
-import { ProjectFilter } from '../../components/filters.tsx';
+import { DayFilter, ProjectFilter } from '../../components/filters.tsx';
 import { PageHead } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { BoardDocument } from '../../graphql/generated.ts';
@@ -30,14 +29,10 @@ const LISTS = new Map([
 export default function AttendancePage() {
   const List = LISTS.get(useFilters().get('show') ?? '');
   if (List) return <List />;
-  return (
-    <ChosenProject title="Attendance">
-      {(project, projects) => <ProjectDay projects={projects} project={project} />}
-    </ChosenProject>
-  );
+  return <ChosenProject title="Attendance">{(project) => <ProjectDay project={project} />}</ChosenProject>;
 }
 
-function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
+function ProjectDay({ project }: { project: ProjectChoice }) {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
   const now = useNow();
@@ -50,15 +45,8 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
   return (
     <>
       <PageHead title="Attendance" description={`${formatCalendarDay(date)}, ${formatTimeZone(timeZone)}`}>
-        <ProjectFilter projects={projects} fallback={project.id} />
-        <TextField
-          type="date"
-          label="Day"
-          required={false}
-          value={date}
-          max={today}
-          onChange={(day) => day && setDate(day)}
-        />
+        <ProjectFilter fallback={project.id} />
+        <DayFilter name="date" label="Day" fallback={today} max={today} />
         <div className="actions">
           <Button onClick={() => setDate(addDays(date, -1))} aria-label="Previous day">
             ‹
@@ -88,9 +76,7 @@ function ProjectDay({ projects, project }: { projects: readonly ProjectChoice[];
                   The day has more sign-offs without sign-on or conflicts than the board shows. The lists have all.
                 </p>
               )}
-              {visit && (
-                <VisitDrawer key={visit.id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
-              )}
+              {visit && <VisitDrawer key={visit.id} visit={visit} onClose={close} onChanged={request.retry} />}
               {opened && <PendingDrawer key={opened.id} event={opened} onClose={close} onChanged={request.retry} />}
               {conflictId && <ConflictDrawer id={conflictId} onClose={close} others={data.conflicts.data} />}
             </>

@@ -27,12 +27,9 @@ const USUAL = [6, 18] as const;
 /** Returns one row per worker, by name, with what concerns the day. */
 export function toBoardRows({ visitsOfDay, project, conflicts }: BoardQuery): BoardRow[] {
   const rows = new Map<string, BoardRow>();
-  const getRow = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
-    let row = rows.get(id);
-    if (!row) {
-      row = { workerId: id, fullName, visits: [], pending: [], conflicts: [] };
-      rows.set(id, row);
-    }
+  const getRow = ({ id, fullName }: Visit['worker']): BoardRow => {
+    const row = rows.get(id) ?? { workerId: id, fullName, visits: [], pending: [], conflicts: [] };
+    rows.set(id, row);
     return row;
   };
   for (const visit of visitsOfDay) getRow(visit.worker).visits.push(visit);
@@ -47,10 +44,9 @@ export function toHourRange(rows: readonly BoardRow[], date: string, timeZone: s
     ...visits.flatMap(({ signedOnAt, signedOffAt, closedAt }) => [signedOnAt, signedOffAt ?? closedAt ?? now]),
     ...[...pending, ...conflicts].map(({ occurredAt }) => occurredAt),
   ]);
-  const hours = instants.map((instant) => {
-    const hour = millisecondsIntoDay(instant, date, timeZone) / HOUR_MS;
-    return Math.min(24, Math.max(0, hour));
-  });
+  const hours = instants.map((instant) =>
+    Math.min(24, Math.max(0, millisecondsIntoDay(instant, date, timeZone) / HOUR_MS)),
+  );
   return [Math.floor(Math.min(USUAL[0], ...hours)), Math.ceil(Math.max(USUAL[1], ...hours))];
 }
 
@@ -85,8 +81,15 @@ export function proposeEnd(signedOnAt: string, usualEnd: string | null, now: num
   return end - begin > LONG_VISIT_MS ? null : Math.min(end, now);
 }
 
-/** State of a visit in one word, which is also the class of its bar. */
-export function getState(visit: Visit): 'open' | 'anomaly' | 'closed' | 'ended' {
+/** Words and tones of the states of a visit, each of which is also the class of its bar. */
+export const VISIT_STATES = {
+  open: ['On site', 'good'],
+  ended: ['Signed off', 'brand'],
+  closed: ['Closed by a person', 'warn'],
+  anomaly: ['Sign-off before sign-on', 'bad'],
+} as const;
+
+export function getState(visit: Visit): keyof typeof VISIT_STATES {
   if (visit.anomaly) return 'anomaly';
   if (visit.closedAt) return 'closed';
   return visit.signedOffAt ? 'ended' : 'open';

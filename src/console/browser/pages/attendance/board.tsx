@@ -3,15 +3,22 @@ import { Empty } from '../../components/states.tsx';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import { type BoardRow, getEnd, getState, isLong, LONG, toHourRange, toPosition, type Visit } from './board-rows.ts';
+import {
+  type BoardRow,
+  getEnd,
+  getState,
+  isLong,
+  LONG,
+  toHourRange,
+  toPosition,
+  VISIT_STATES,
+  type Visit,
+} from './board-rows.ts';
 import { findWrongClocks, type WrongClock } from './gate-clocks.ts';
 
 const LEGEND = [
-  ['open', 'On site'],
-  ['ended', 'Signed off'],
-  ['closed', 'Closed by a person'],
+  ...Object.entries(VISIT_STATES).map(([state, [label]]) => [state, label] as const),
   ['long', LONG],
-  ['anomaly', 'Sign-off before sign-on'],
   ['pending', 'Sign-off without sign-on'],
   ['conflict', 'Conflict to resolve'],
 ] as const;

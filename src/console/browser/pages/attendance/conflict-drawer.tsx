@@ -7,7 +7,7 @@ import { EditConflict } from '../../components/notices.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
+import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
@@ -15,16 +15,8 @@ import type { Conflict } from './board-rows.ts';
 import { DecisionForm } from './decision-form.tsx';
 
 const RESOLUTIONS = [
-  {
-    value: 'KEEP_RECORD',
-    label: 'Keep the record',
-    detail: 'What is recorded is right. The event stays refused.',
-  },
-  {
-    value: 'USE_EVENT_TIME',
-    label: 'Use the time of the gate',
-    detail: 'The visit ends when the gate saw the worker leave.',
-  },
+  ['KEEP_RECORD', 'Keep the record', 'What is recorded is right. The event stays refused.'],
+  ['USE_EVENT_TIME', 'Use the time of the gate', 'The visit ends when the gate saw the worker leave.'],
 ] as const;
 
 interface Props {
@@ -67,8 +59,14 @@ interface ContentProps {
 function ConflictContent({ conflict: read, onChanged, children }: ContentProps) {
   const { can } = useScope();
   const version = useVersion(read, onChanged);
+  const action = useEdit(version);
   const { record: conflict, hasEditConflict } = version;
+  const { id, recordedEvent: recorded, visit } = conflict;
   const resolved = conflict.state === 'RESOLVED';
+  // Only a sign-off of a visit that no gate has ended has a time that the visit could end at.
+  const canEnd = conflict.type === 'SIGN_OFF' && visit?.signedOffAt === null;
+  const resolve = (resolution: ConflictResolution, reason: string) =>
+    action.edit(ResolveConflictDocument, { id, resolution, reason }, ({ resolveConflict }) => resolveConflict);
   return (
     <>
       <div className="actions">
@@ -78,84 +76,68 @@ function ConflictContent({ conflict: read, onChanged, children }: ContentProps) 
       </div>
       <p>{conflict.description}</p>
       {hasEditConflict && <EditConflict />}
-      <Sides conflict={conflict} />
-      {resolved ? <Resolution conflict={conflict} /> : can('conflict.resolved') && <ResolveForm version={version} />}
+      <div className="sides">
+        <section className="side">
+          <h3>The gate sent</h3>
+          <Facts
+            facts={[
+              [EVENT_NAMES[conflict.type], <Instant seconds key="at" at={conflict.occurredAt} />],
+              ['Worker', conflict.worker.fullName],
+              ['Integrator', conflict.integrator.name],
+              ['Gate', conflict.deviceId],
+              ['Source id', <code key="id">{conflict.sourceEventId}</code>],
+              ['Of the sign-on', conflict.sourceSignOnEventId && <code key="on">{conflict.sourceSignOnEventId}</code>],
+              ['Received', <Instant seconds key="received" at={conflict.createdAt} />],
+              ['Refused', formatPlural(conflict.answers, 'time')],
+            ]}
+          />
+        </section>
+        <section className="side">
+          <h3>Recorded</h3>
+          {!recorded && !visit && <p className="soft">Nothing is recorded that the event could belong to.</p>}
+          {recorded && (
+            <Facts
+              facts={[
+                [EVENT_NAMES[recorded.type], <Instant seconds key="at" at={recorded.occurredAt} />],
+                ['Worker of the event', recorded.worker.fullName],
+                ['Integrator', recorded.integrator.name],
+                ['Gate', recorded.deviceId],
+                ['Received', <Instant seconds key="received" at={recorded.createdAt} />],
+              ]}
+            />
+          )}
+          {visit && (
+            <Facts
+              facts={[
+                ['Visit of', visit.worker.fullName],
+                ['Signed on', <Instant seconds key="on" at={visit.signedOnAt} />],
+                ['Signed off', visit.signedOffAt && <Instant seconds key="off" at={visit.signedOffAt} />],
+                ['Closed', visit.closedAt && <Instant seconds key="closed" at={visit.closedAt} />],
+                ['Closed by', visit.closedBy],
+                ['Reason', visit.closingReason],
+                ['State', visit.signedOffAt || visit.closedAt ? null : 'Still on site'],
+              ]}
+            />
+          )}
+        </section>
+      </div>
+      {resolved && (
+        <section className="notice good">
+          <strong>{RESOLUTIONS.find(([value]) => value === conflict.resolution)?.[1]}</strong>
+          <p>{conflict.resolutionReason}</p>
+          <p className="small">
+            {conflict.resolvedBy}, {conflict.resolvedAt && <Instant at={conflict.resolvedAt} />}
+          </p>
+        </section>
+      )}
+      {!resolved && can('conflict.resolved') && (
+        <DecisionForm
+          action={action}
+          choices={RESOLUTIONS.slice(0, canEnd ? 2 : 1)}
+          submit="Resolve the conflict"
+          onDecide={resolve}
+        />
+      )}
     </>
   );
-}
-
-function Sides({ conflict }: { conflict: Conflict }) {
-  const { recordedEvent: recorded, visit } = conflict;
-  return (
-    <div className="sides">
-      <section className="side">
-        <h3>The gate sent</h3>
-        <Facts
-          facts={[
-            [EVENT_NAMES[conflict.type], <Instant seconds key="at" at={conflict.occurredAt} />],
-            ['Worker', conflict.worker.fullName],
-            ['Integrator', conflict.integrator.name],
-            ['Gate', conflict.deviceId],
-            ['Source id', <code key="id">{conflict.sourceEventId}</code>],
-            ['Of the sign-on', conflict.sourceSignOnEventId && <code key="on">{conflict.sourceSignOnEventId}</code>],
-            ['Received', <Instant seconds key="received" at={conflict.createdAt} />],
-            ['Refused', formatPlural(conflict.answers, 'time')],
-          ]}
-        />
-      </section>
-      <section className="side">
-        <h3>Recorded</h3>
-        {!recorded && !visit && <p className="soft">Nothing is recorded that the event could belong to.</p>}
-        {recorded && (
-          <Facts
-            facts={[
-              [EVENT_NAMES[recorded.type], <Instant seconds key="at" at={recorded.occurredAt} />],
-              ['Worker of the event', recorded.worker.fullName],
-              ['Integrator', recorded.integrator.name],
-              ['Gate', recorded.deviceId],
-              ['Received', <Instant seconds key="received" at={recorded.createdAt} />],
-            ]}
-          />
-        )}
-        {visit && (
-          <Facts
-            facts={[
-              ['Visit of', visit.worker.fullName],
-              ['Signed on', <Instant seconds key="on" at={visit.signedOnAt} />],
-              ['Signed off', visit.signedOffAt ? <Instant seconds key="off" at={visit.signedOffAt} /> : null],
-              ['Closed', visit.closedAt && <Instant seconds key="closed" at={visit.closedAt} />],
-              ['Closed by', visit.closedBy],
-              ['Reason', visit.closingReason],
-              ['State', visit.signedOffAt || visit.closedAt ? null : 'Still on site'],
-            ]}
-          />
-        )}
-      </section>
-    </div>
-  );
-}
-
-const Resolution = ({ conflict }: { conflict: Conflict }) => (
-  <section className="notice good">
-    <strong>{RESOLUTIONS.find(({ value }) => value === conflict.resolution)?.label}</strong>
-    <p>{conflict.resolutionReason}</p>
-    <p className="small">
-      {conflict.resolvedBy}, {conflict.resolvedAt && <Instant at={conflict.resolvedAt} />}
-    </p>
-  </section>
-);
-
-function ResolveForm({ version }: { version: Version<Conflict> }) {
-  const conflict = version.record;
-  const action = useEdit(version);
-  // Only a sign-off of a visit that no gate has ended has a time that the visit could end at.
-  const canEnd = conflict.type === 'SIGN_OFF' && conflict.visit?.signedOffAt === null;
-  const choices = RESOLUTIONS.slice(0, canEnd ? 2 : 1);
-  const decide = (resolution: ConflictResolution, reason: string) =>
-    action.edit(
-      ResolveConflictDocument,
-      { id: conflict.id, resolution, reason },
-      ({ resolveConflict }) => resolveConflict,
-    );
-  return <DecisionForm action={action} choices={choices} submit="Resolve the conflict" onDecide={decide} />;
 }

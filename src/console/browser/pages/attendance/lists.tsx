@@ -3,7 +3,6 @@ import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { OpenConflictsDocument, OpenVisitsDocument, PendingSignOffsDocument } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDuration } from '../../shared/format.ts';
@@ -27,12 +26,11 @@ export function OpenVisitList() {
   const now = useNow();
   const site = useSite();
   const request = useRequest(OpenVisitsDocument, site, { live: true });
-  const projects = useProjects(site.builderId);
   return (
     <ListPage
       title="Open visits"
       description="Workers who have signed on and not off, also on earlier days"
-      filters={<ProjectFilter projects={projects.data} />}
+      filters={<ProjectFilter />}
       request={request}
       page={({ builder, project }) => (builder ?? project)!.openVisits}
       empty="Nobody is on site"
@@ -52,7 +50,7 @@ export function OpenVisitList() {
         },
       ]}
       drawer={(id, close, visit) =>
-        visit && <VisitDrawer key={id} visit={visit} now={now} onClose={close} onChanged={request.retry} />
+        visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={request.retry} />
       }
     >
       <AttendanceTabs />
@@ -64,12 +62,11 @@ export function OpenVisitList() {
 export function PendingList() {
   const site = useSite();
   const request = useRequest(PendingSignOffsDocument, site, { live: true });
-  const projects = useProjects(site.builderId);
   return (
     <ListPage
       title="Sign-offs without sign-on"
       description="They are applied when their sign-on arrives"
-      filters={<ProjectFilter projects={projects.data} />}
+      filters={<ProjectFilter />}
       request={request}
       page={({ builder, project }) => (builder ?? project)!.pendingSignOffs}
       empty="No sign-off waits"
@@ -98,14 +95,13 @@ export function ConflictList() {
   const after = filters.get('after') ?? null;
   const projectId = filters.get('project');
   const request = useRequest(OpenConflictsDocument, { builderId, projectId, state, after }, { live: true });
-  const projects = useProjects(builderId);
   return (
     <ListPage
       title="Conflicts of attendance"
       description="Events of gates that contradict what is recorded"
       filters={
         <>
-          <ProjectFilter projects={projects.data} />
+          <ProjectFilter />
           <SelectFilter name="state" label="State" options={['OPEN', 'RESOLVED']} fallback="OPEN" />
         </>
       }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Drawer } from '../../components/drawer.tsx';
+import { Drawer, type RecordDrawerProps } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { EditConflict } from '../../components/notices.tsx';
@@ -12,38 +12,24 @@ import type { PendingSignOff } from './board-rows.ts';
 import { DecisionForm } from './decision-form.tsx';
 
 const CHOICES = [
-  {
-    value: 'visit',
-    label: 'Make a visit',
-    detail: 'The worker was on site. A sign-on that arrives later is a conflict.',
-  },
-  { value: 'dismiss', label: 'Dismiss', detail: 'The sign-off ends no visit.' },
+  ['visit', 'Make a visit', 'The worker was on site. A sign-on that arrives later is a conflict.'],
+  ['dismiss', 'Dismiss', 'The sign-off ends no visit.'],
 ] as const;
 
-interface Props {
-  event: PendingSignOff;
-  onClose: () => void;
-  /** Reads the sign-off again. */
-  onChanged: () => void;
-}
-
 /** A sign-off that arrived before its sign-on, and what a person decides about it. */
-export function PendingDrawer({ event, onClose, onChanged }: Props) {
+export function PendingDrawer({ event, onClose, onChanged }: RecordDrawerProps & { event: PendingSignOff }) {
   const { can, timeZone } = useScope();
   const version = useVersion(event, onChanged);
   const action = useEdit(version);
   const [signedOn, setSignedOn] = useState('');
   const { id: signOnEventId, occurredAt } = event;
   const decide = async (choice: 'visit' | 'dismiss', reason: string) => {
-    const done =
-      choice === 'dismiss'
-        ? await action.edit(DismissSignOffDocument, { signOnEventId, reason })
-        : await action.edit(CreateVisitDocument, {
-            signOnEventId,
-            signedOnAt: fromLocalInput(signedOn, timeZone),
-            reason,
-          });
-    if (!done) return;
+    const settle = {
+      visit: () =>
+        action.edit(CreateVisitDocument, { signOnEventId, signedOnAt: fromLocalInput(signedOn, timeZone), reason }),
+      dismiss: () => action.edit(DismissSignOffDocument, { signOnEventId, reason }),
+    };
+    if (!(await settle[choice]())) return;
     onClose();
     onChanged();
   };

@@ -1,40 +1,30 @@
 import { useState } from 'react';
+import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
-import { Drawer } from '../../components/drawer.tsx';
+import { Drawer, type RecordDrawerProps } from '../../components/drawer.tsx';
 import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { EditConflict } from '../../components/notices.tsx';
-import { Problem } from '../../components/states.tsx';
 import { ArchiveVisitDocument, CloseVisitDocument, UsualEndDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
 import { formatDuration, formatTime, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
-import { getEnd, getState, isLong, LONG, proposeEnd, type Visit } from './board-rows.ts';
-
-const STATES = {
-  open: ['On site', 'good'],
-  ended: ['Signed off', 'brand'],
-  closed: ['Closed by a person', 'warn'],
-  anomaly: ['Sign-off before sign-on', 'bad'],
-} as const;
-
-interface Props {
-  visit: Visit;
-  now: number;
-  onClose: () => void;
-  /** Reads the visit again. */
-  onChanged: () => void;
-}
+import { useNow } from '../../shared/use-now.ts';
+import { getEnd, getState, isLong, LONG, proposeEnd, VISIT_STATES, type Visit } from './board-rows.ts';
 
 /** A visit with its events, and its corrections. */
-export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
+export function VisitDrawer({ visit, onClose, onChanged }: RecordDrawerProps & { visit: Visit }) {
+  const now = useNow();
   const { can } = useScope();
   const version = useVersion(visit, onChanged);
+  const action = useEdit(version);
+  const archive = async () => {
+    if (await action.edit(ArchiveVisitDocument, { visitId: visit.id })) onClose();
+  };
   const end = getEnd(visit);
-  const [label, tone] = STATES[getState(visit)];
+  const [label, tone] = VISIT_STATES[getState(visit)];
   return (
     <Drawer title={visit.worker.fullName} onClose={onClose}>
       <div>
@@ -72,7 +62,12 @@ export function VisitDrawer({ visit, now, onClose, onChanged }: Props) {
       </section>
       {version.hasEditConflict && <EditConflict />}
       {end === null && can('visit.closed') && <CloseForm version={version} onClosed={onClose} />}
-      {can('visit.archived') && <ArchiveForm version={version} onArchived={onClose} />}
+      {can('visit.archived') && (
+        <ActionButtons
+          action={action}
+          buttons={[['Archive the visit', archive, 'The visit leaves attendance and its figures.']]}
+        />
+      )}
     </Drawer>
   );
 }
@@ -101,25 +96,5 @@ function CloseForm({ version, onClosed }: { version: Version<Visit>; onClosed: (
       <TextField type="datetime-local" label={`Left at (${formatTimeZone(timeZone)})`} value={at} onChange={setTyped} />
       <TextField label="Reason" maxLength={500} value={reason} onChange={setReason} />
     </ActionForm>
-  );
-}
-
-function ArchiveForm({ version, onArchived }: { version: Version<Visit>; onArchived: () => void }) {
-  const { edit, running, error } = useEdit(version);
-  const archive = async () => {
-    if (await edit(ArchiveVisitDocument, { visitId: version.record.id })) onArchived();
-  };
-  return (
-    <section className="stack">
-      <Problem error={error} />
-      <div className="actions">
-        <ConfirmButton
-          label="Archive the visit"
-          effect="The visit leaves attendance and its figures."
-          disabled={running}
-          onConfirm={archive}
-        />
-      </div>
-    </section>
   );
 }

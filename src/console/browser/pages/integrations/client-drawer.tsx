@@ -1,12 +1,10 @@
 import { useState } from 'react';
+import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
-import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Identifier } from '../../components/copy.tsx';
-import { Drawer } from '../../components/drawer.tsx';
+import { Drawer, type RecordDrawerProps } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { EditConflict, Restricted, SecretBox } from '../../components/notices.tsx';
-import { Problem } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   type ClientPartFragment,
@@ -22,19 +20,15 @@ import { useForm } from '../../shared/use-form.ts';
 import { ChangesLink } from './changes-link.tsx';
 import { ClientFields, type ClientValues } from './client-fields.tsx';
 
-interface Props {
-  client: ClientPartFragment;
-  onClose: () => void;
-  /** Reads the client again. */
-  onChanged: () => void;
-}
+type Props = RecordDrawerProps & { client: ClientPartFragment };
 
 /** An OAuth client: its properties, secrets and state. */
 export default function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
   const version = useVersion(read, onChanged);
-  const { edit, running, error } = useEdit(version);
   const update = useEdit(version);
+  const rotation = useEdit(version);
+  const switching = useEdit(version);
   const [secret, setSecret] = useState<string | null>(null);
   const client = version.record;
   const { id } = client;
@@ -44,11 +38,11 @@ export default function ClientDrawer({ client: read, onClose, onChanged }: Props
     if (await update.edit(UpdateClientDocument, variables, ({ updateClient }) => updateClient)) form.reset();
   };
   const rotate = async () => {
-    const data = await edit(RotateClientSecretDocument, { id }, ({ rotateClientSecret }) => rotateClientSecret.client);
+    const data = await rotation.edit(RotateClientSecretDocument, { id }, (done) => done.rotateClientSecret.client);
     setSecret(data?.rotateClientSecret.secret ?? null);
   };
-  const disable = () => edit(DisableClientDocument, { id }, ({ disableClient }) => disableClient);
-  const enable = () => edit(EnableClientDocument, { id }, ({ enableClient }) => enableClient);
+  const disable = () => switching.edit(DisableClientDocument, { id }, ({ disableClient }) => disableClient);
+  const enable = () => switching.edit(EnableClientDocument, { id }, ({ enableClient }) => enableClient);
   const present = (Object.keys(form.edits) as (keyof ClientValues)[])
     .map((key) => String(client[key] ?? '') || 'none')
     .join('; ');
@@ -81,14 +75,11 @@ export default function ClientDrawer({ client: read, onClose, onChanged }: Props
           </ul>
           {secret && <SecretBox label="New secret." secret={secret} />}
           {can('client_secret.rotated') && (
-            <div className="actions">
-              <ConfirmButton
-                label="New secret"
-                effect="The newest two secrets are valid; an older one ends now."
-                disabled={running || client.disabledAt !== null}
-                onConfirm={rotate}
-              />
-            </div>
+            <ActionButtons
+              action={rotation}
+              buttons={[['New secret', rotate, 'The newest two secrets are valid; an older one ends now.']]}
+              disabled={rotation.running || client.disabledAt !== null}
+            />
           )}
         </section>
       )}
@@ -104,22 +95,15 @@ export default function ClientDrawer({ client: read, onClose, onChanged }: Props
       </ActionForm>
       <Restricted action="client.updated" to="change clients and their secrets" />
       {client.type === 'INTERNAL' && <Restricted action="internal_client.changed" to="change internal clients" />}
-      <Problem error={error} />
       {can('client.disabled') && (
-        <div className="actions">
-          {client.disabledAt ? (
-            <Button disabled={running} onClick={enable}>
-              Enable the client
-            </Button>
-          ) : (
-            <ConfirmButton
-              label="Disable the client"
-              effect="Its tokens end within a second."
-              disabled={running}
-              onConfirm={disable}
-            />
-          )}
-        </div>
+        <ActionButtons
+          action={switching}
+          buttons={[
+            client.disabledAt
+              ? ['Enable the client', enable]
+              : ['Disable the client', disable, 'Its tokens end within a second.'],
+          ]}
+        />
       )}
     </Drawer>
   );

@@ -4,7 +4,6 @@ import { FormDialog } from '../../components/drawer.tsx';
 import { SelectField } from '../../components/fields.tsx';
 import { SecretBox } from '../../components/notices.tsx';
 import { type ClientType, CreateClientDocument } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
 import { useForm } from '../../shared/use-form.ts';
 import { ClientFields, type ClientValues } from './client-fields.tsx';
 
@@ -17,36 +16,24 @@ const TYPES: readonly (readonly [ClientType, string])[] = [
 
 /** Registers an OAuth client of an integrator, and shows its secret once. */
 export default function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
-  const action = useAction();
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
   const form = useForm(NO_VALUES);
   const { values } = form;
-  const [created, setCreated] = useState<{ client: { id: string }; secret?: string | null } | null>(null);
-  const submit = async () => {
-    const { data } = await action.run(CreateClientDocument, {
-      integratorId,
-      type,
-      ...values,
-      origins: type === 'PUBLIC' ? values.origins : [],
-    });
-    if (data) setCreated(data.createClient);
-  };
-  const result = created && (
-    <>
-      <p>
-        The client is registered. Its <code>client_id</code> is <Identifier id={created.client.id} />
-      </p>
-      {created.secret && <SecretBox label="Secret." secret={created.secret} />}
-    </>
-  );
   return (
     <FormDialog
-      title={created ? values.name : 'New client'}
+      title="New client"
       kind="drawer"
-      action={action}
-      onSubmit={submit}
+      mutation={CreateClientDocument}
+      variables={{ integratorId, type, ...values, origins: type === 'PUBLIC' ? values.origins : [] }}
       submit="Register the client"
-      result={result}
+      result={({ createClient: { client, secret } }) => (
+        <>
+          <p>
+            The client is registered. Its <code>client_id</code> is <Identifier id={client.id} />
+          </p>
+          {secret && <SecretBox label="Secret." secret={secret} />}
+        </>
+      )}
       onClose={onClose}
     >
       <SelectField label="Type" options={TYPES} value={type} onChange={setType} />

@@ -1,11 +1,10 @@
 import { useState } from 'react';
+import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
 import { BuilderPicker } from '../../components/builder-picker.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
-import { Drawer } from '../../components/drawer.tsx';
+import { Drawer, type RecordDrawerProps } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { EditConflict, Restricted } from '../../components/notices.tsx';
-import { Problem } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   type BuilderChoiceFragment,
@@ -16,19 +15,17 @@ import {
 } from '../../graphql/generated.ts';
 import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { useForm } from '../../shared/use-form.ts';
 import { ChangesLink } from './changes-link.tsx';
 import { ScopeChoice } from './choices.tsx';
 
-interface Props {
+interface Props extends RecordDrawerProps {
   integratorId: string;
   /** Null for a new connection. */
   connection: ConnectionPartFragment | null;
   /** Builders that are connected already. */
   connected: readonly string[];
   clients: readonly { scopes: readonly string[] }[];
-  onClose: () => void;
-  /** Reads the connection again. */
-  onChanged: () => void;
 }
 
 /** What a builder allows an integrator. */
@@ -36,16 +33,15 @@ export default function ConnectionDrawer({ integratorId, connection, connected, 
   const { can } = useScope();
   const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const builderId = connection?.builderId ?? chosen?.id ?? '';
-  const [edited, setEdited] = useState<string[]>();
   const clientScopes = [...new Set(clients.flatMap((client) => client.scopes))];
-  const scopes = edited ?? connection?.scopes ?? clientScopes;
+  const { values, isEdited, bind } = useForm({ scopes: connection?.scopes ?? clientScopes });
   const version = useVersion(connection ?? { updatedAt: '' }, onChanged);
   const save = useEdit(version);
   const revoke = useEdit(version);
   const active = connection?.status === 'ACTIVE';
   const key = { integratorId, builderId };
   const submitScopes = async () => {
-    const variables = { ...key, scopes: [...scopes] };
+    const variables = { ...key, ...values };
     const saved = active
       ? await save.edit(UpdateConnectionDocument, variables)
       : (await save.run(CreateConnectionDocument, variables)).data;
@@ -55,7 +51,7 @@ export default function ConnectionDrawer({ integratorId, connection, connected, 
     if (await revoke.edit(RevokeConnectionDocument, key)) onClose();
   };
   const mayChange = can(active ? 'connection.updated' : 'connection.created');
-  const missing = clientScopes.filter((scope) => !scopes.includes(scope));
+  const missing = clientScopes.filter((scope) => !values.scopes.includes(scope));
   return (
     <Drawer title={connection ? connection.builder.name : 'Connect a builder'} onClose={onClose}>
       {connection ? (
@@ -74,7 +70,9 @@ export default function ConnectionDrawer({ integratorId, connection, connected, 
       ) : (
         <BuilderPicker label="Builder" value={chosen?.name ?? ''} excluded={connected} onChoose={setChosen} />
       )}
-      {version.hasEditConflict && <EditConflict present={edited && (connection?.scopes.join(', ') || 'none')} />}
+      {version.hasEditConflict && (
+        <EditConflict present={isEdited ? connection?.scopes.join(', ') || 'none' : undefined} />
+      )}
       {missing.length > 0 && (
         <p className="notice warn">
           Clients of the integrator have scopes that this connection does not allow: {missing.join(', ')}. Requests that
@@ -88,24 +86,16 @@ export default function ConnectionDrawer({ integratorId, connection, connected, 
         submit={mayChange && (!connection ? 'Connect' : active ? 'Save the scopes' : 'Activate again')}
         disabled={!builderId}
       >
-        <ScopeChoice
-          legend="Scopes that the builder allows"
-          value={scopes}
-          onChange={setEdited}
-          disabled={!mayChange}
-        />
+        <ScopeChoice legend="Scopes that the builder allows" disabled={!mayChange} {...bind('scopes')} />
       </ActionForm>
       <Restricted action="connection.updated" to="change or revoke connections" />
-      <Problem error={revoke.error} />
       {active && can('connection.revoked') && (
-        <div className="actions">
-          <ConfirmButton
-            label="Revoke the connection"
-            effect="The integrator loses access to the builder within a second."
-            disabled={revoke.running}
-            onConfirm={confirmRevoke}
-          />
-        </div>
+        <ActionButtons
+          action={revoke}
+          buttons={[
+            ['Revoke the connection', confirmRevoke, 'The integrator loses access to the builder within a second.'],
+          ]}
+        />
       )}
     </Drawer>
   );

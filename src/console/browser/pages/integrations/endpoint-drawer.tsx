@@ -1,14 +1,13 @@
 import { useState } from 'react';
+import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
-import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Identifier } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { SelectFilter } from '../../components/filters.tsx';
 import { EditConflict, SecretBox } from '../../components/notices.tsx';
-import { Loaded, Problem } from '../../components/states.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   DeleteWebhookEndpointDocument,
@@ -18,11 +17,12 @@ import {
   TestWebhookEndpointDocument,
   UpdateWebhookEndpointDocument,
   type WebhookDeliveryStatus,
+  type WebhookEndpointSwitch,
 } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useEdit, useVersion, type Version } from '../../graphql/use-version.ts';
+import { useEdit, useVersion } from '../../graphql/use-version.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatInstant, formatPlural } from '../../shared/format.ts';
+import { formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { useForm } from '../../shared/use-form.ts';
 import { ChangesLink } from './changes-link.tsx';
@@ -67,29 +67,33 @@ interface StateProps {
 function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
   const { can } = useScope();
   const version = useVersion(read, readAgain);
-  const { edit, run, running, error } = useEdit(version);
+  const action = useEdit(version);
+  const update = useEdit(version);
   const [secret, setSecret] = useState<string | null>(null);
   const [tested, setTested] = useState<string | null>(null);
   const endpoint = version.record;
+  const form = useForm<EndpointValues>(endpoint);
   const endpointId = endpoint.id;
+  const active = endpoint.status === 'ACTIVE';
+  const change = (by: typeof action, changes: Partial<EndpointValues & { status: WebhookEndpointSwitch }>) =>
+    by.edit(UpdateWebhookEndpointDocument, { endpointId, ...changes }, (changed) => changed.updateWebhookEndpoint);
+  const save = async () => {
+    if (await change(update, form.edits)) form.reset();
+  };
   const test = async () => {
-    const { data } = await run(TestWebhookEndpointDocument, { endpointId });
+    const { data } = await action.run(TestWebhookEndpointDocument, { endpointId });
     if (!data) return;
-    setTested(describeResult(data.testWebhookEndpoint));
+    const { responseStatus, error } = data.testWebhookEndpoint;
+    setTested(responseStatus ? `The receiver answered ${responseStatus}.` : (error ?? 'No answer.'));
     readAgain();
   };
-  const switchOver = () => {
-    const variables = { endpointId, status: active ? ('PAUSED' as const) : ('ACTIVE' as const) };
-    return edit(UpdateWebhookEndpointDocument, variables, ({ updateWebhookEndpoint }) => updateWebhookEndpoint);
-  };
   const rotate = async () => {
-    const data = await edit(RotateWebhookSecretDocument, { endpointId }, (changed) => changed.rotateWebhookSecret);
+    const data = await action.edit(RotateWebhookSecretDocument, { endpointId }, (done) => done.rotateWebhookSecret);
     setSecret(data?.rotateWebhookSecret.secret ?? null);
   };
   const remove = async () => {
-    if (await edit(DeleteWebhookEndpointDocument, { endpointId })) onDeleted();
+    if (await action.edit(DeleteWebhookEndpointDocument, { endpointId })) onDeleted();
   };
-  const active = endpoint.status === 'ACTIVE';
   return (
     <>
       <p>
@@ -122,62 +126,32 @@ function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
           {tested}
         </p>
       )}
-      <Problem error={error} />
       {can('client.updated') && (
-        <div className="actions">
-          <Button disabled={running} onClick={switchOver}>
-            {active ? 'Pause' : 'Activate'}
-          </Button>
-          <Button disabled={running} onClick={test}>
-            Send a test event
-          </Button>
-          <ConfirmButton
-            label="New secret"
-            effect="Deliveries are also signed with the present secret for 24 hours."
-            disabled={running}
-            onConfirm={rotate}
+        <>
+          <ActionButtons
+            action={action}
+            buttons={[
+              active
+                ? ['Pause', () => change(action, { status: 'PAUSED' })]
+                : ['Activate', () => change(action, { status: 'ACTIVE' })],
+              ['Send a test event', test],
+              ['New secret', rotate, 'Deliveries are also signed with the present secret for 24 hours.'],
+              ['Delete', remove, 'Events that wait are not delivered.'],
+            ]}
           />
-          <ConfirmButton
-            label="Delete"
-            effect="Events that wait are not delivered."
-            disabled={running}
-            onConfirm={remove}
-          />
-        </div>
+          <ActionForm className="side" action={update} onSubmit={save} submit="Save" disabled={!form.isEdited}>
+            <h3>What it receives</h3>
+            <EndpointFields bind={form.bind} />
+          </ActionForm>
+        </>
       )}
-      {can('client.updated') && <EndpointDetails version={version} />}
     </>
-  );
-}
-
-const describeResult = ({ responseStatus, error }: { responseStatus?: number | null; error?: string | null }) =>
-  responseStatus ? `The receiver answered ${responseStatus}.` : (error ?? 'No answer.');
-
-/** Changes the address, types of events and builders of an endpoint. */
-function EndpointDetails({ version }: { version: Version<Endpoint> }) {
-  const action = useEdit(version);
-  const form = useForm<EndpointValues>(version.record);
-  const submit = async () => {
-    const variables = { endpointId: version.record.id, ...form.edits };
-    const data = await action.edit(
-      UpdateWebhookEndpointDocument,
-      variables,
-      (changed) => changed.updateWebhookEndpoint,
-    );
-    if (data) form.reset();
-  };
-  return (
-    <ActionForm className="side" action={action} onSubmit={submit} submit="Save" disabled={!form.isEdited}>
-      <h3>What it receives</h3>
-      <EndpointFields bind={form.bind} />
-    </ActionForm>
   );
 }
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'DROPPED'] as const;
 
 function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
-  const { timeZone } = useScope();
   return (
     <section className="panel">
       <header>
@@ -195,8 +169,10 @@ function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
             header: 'Event',
             cell: ({ type, createdAt }) => (
               <span>
-                <code>{type}</code>
-                <span className="soft small nowrap"> {formatInstant(createdAt, timeZone)}</span>
+                <code>{type}</code>{' '}
+                <span className="soft small">
+                  <Instant at={createdAt} />
+                </span>
               </span>
             ),
           },

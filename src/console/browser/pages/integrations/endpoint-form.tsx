@@ -3,7 +3,6 @@ import { FormDialog } from '../../components/drawer.tsx';
 import { SelectField } from '../../components/fields.tsx';
 import { SecretBox } from '../../components/notices.tsx';
 import { CreateWebhookEndpointDocument, type OneIntegratorQuery } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
 import { useForm } from '../../shared/use-form.ts';
 import { EndpointFields, type EndpointValues } from './endpoint-fields.tsx';
 
@@ -15,23 +14,25 @@ interface Props {
 
 /** Registers a webhook endpoint, and shows its signing secret once. */
 export default function EndpointForm({ clients: { data, meta }, onClose }: Props) {
-  const action = useAction();
   const able = data.filter(({ type }) => type === 'CONFIDENTIAL');
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
   const { values, bind } = useForm<EndpointValues>({ url: 'https://', types: null, builderIds: null });
-  const [created, setCreated] = useState<{ secret?: string | null } | null>(null);
-  const submit = async () => {
-    const result = await action.run(CreateWebhookEndpointDocument, { clientId, ...values });
-    if (result.data) setCreated(result.data.createWebhookEndpoint);
-  };
   return (
     <FormDialog
       title="New webhook endpoint"
-      action={action}
-      onSubmit={submit}
+      mutation={CreateWebhookEndpointDocument}
+      variables={{ clientId, ...values }}
       submit="Register"
       disabled={!clientId}
-      result={created && <CreatedSecret secret={created.secret} />}
+      result={({ createWebhookEndpoint: { secret } }) =>
+        secret ? (
+          <SecretBox label="Signing secret." secret={secret} />
+        ) : (
+          <p className="notice warn" role="status">
+            The client has this endpoint already. A new secret can be made where it is listed.
+          </p>
+        )
+      }
       onClose={onClose}
     >
       <SelectField
@@ -46,12 +47,3 @@ export default function EndpointForm({ clients: { data, meta }, onClose }: Props
     </FormDialog>
   );
 }
-
-const CreatedSecret = ({ secret }: { secret?: string | null }) =>
-  secret ? (
-    <SecretBox label="Signing secret." secret={secret} />
-  ) : (
-    <p className="notice warn" role="status">
-      The client has this endpoint already. A new secret can be made where it is listed.
-    </p>
-  );

@@ -5,10 +5,11 @@ import { StatusBadge } from '../../components/status-badge.tsx';
 import { FailingEndpointsDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
-import type { Scope } from '../../shared/scope.tsx';
+import { useBuilder } from '../../shared/scope.tsx';
 
 /** Webhook endpoints that receive a builder's events and have failed since their last success. */
-export function FailingEndpoints({ builder }: { builder: NonNullable<Scope['builder']> }) {
+export function FailingEndpoints() {
+  const builder = useBuilder();
   const address = useAddress();
   const after = useFilters().get('after') ?? null;
   const request = useRequest(FailingEndpointsDocument, { builderId: builder.id, after });

@@ -10,7 +10,7 @@ export default function IntegrationsPage() {
   const isFailing = useFilters().get('show') === 'failing';
   return (
     <Routes>
-      <Route index element={isFailing && builder ? <FailingEndpoints builder={builder} /> : <IntegratorList />} />
+      <Route index element={isFailing && builder ? <FailingEndpoints /> : <IntegratorList />} />
       <Route path=":integratorId" element={<IntegratorView />} />
     </Routes>
   );

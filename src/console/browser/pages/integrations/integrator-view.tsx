@@ -2,20 +2,20 @@ import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import { Button } from '../../components/button.tsx';
 import { Identifier } from '../../components/copy.tsx';
-import { DataTable } from '../../components/data-table.tsx';
 import { BuilderFilter, SearchFilter } from '../../components/filters.tsx';
 import { Restricted } from '../../components/notices.tsx';
-import { PageHead, Panel } from '../../components/page.tsx';
+import { PageHead } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { TablePanel } from '../../components/table-panel.tsx';
 import { OneIntegratorDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
-import { addDays, formatDay, formatEnum, formatPlural, toCalendarDate } from '../../shared/format.ts';
+import { formatDay, formatEnum, formatPlural } from '../../shared/format.ts';
 import { lazyComponent } from '../../shared/lazy-component.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { RequestLogTable } from './request-log-table.tsx';
-import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
+import { UsageChart, useUsageFilters } from './usage-chart.tsx';
 
 // Loaded when they are opened.
 const ClientDrawer = lazyComponent(() => import('./client-drawer.tsx'));
@@ -33,15 +33,12 @@ export function IntegratorView() {
   const { timeZone } = useScope();
   const filters = useFilters();
   const address = useAddress();
-  const until = toCalendarDate(Date.now(), 'UTC');
+  const usageFilters = useUsageFilters();
   const clientName = filters.get('name');
   const connectedTo = filters.get('of');
   const request = useRequest(OneIntegratorDocument, {
     id: integratorId,
-    since: addDays(until, 1 - USAGE_DAYS),
-    until,
-    requestId: filters.get('request'),
-    day: filters.get('day'),
+    ...usageFilters,
     clientName,
     clientsAfter: filters.get('clients'),
     connectedTo,
@@ -71,78 +68,70 @@ export function IntegratorView() {
               }
               parent={<Link to={address('/integrations')}>Integrations</Link>}
             />
-            <UsageChart usage={usageByDay} until={until} />
+            <UsageChart usage={usageByDay} until={usageFilters.until} />
             <div className="columns wide">
-              <Panel
-                title="Clients"
-                aside={
-                  <div className="filters">
+              <TablePanel
+                name="Clients"
+                filters={
+                  <>
                     <SearchFilter name="name" label="Client" position="clients" />
                     <AddButton kind="client" label="New client" />
-                  </div>
+                  </>
                 }
-              >
-                <DataTable
-                  name="Clients"
-                  empty={clientName ? 'No client matches' : 'No clients'}
-                  rows={clients.data}
-                  meta={clients.meta}
-                  cursor="clients"
-                  opens="client"
-                  columns={[
-                    { header: 'Client', cell: ({ name }) => name },
-                    { header: 'Type', cell: ({ type }) => formatEnum(type) },
-                    { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
-                    {
-                      header: 'State',
-                      cell: ({ disabledAt }) => <StatusBadge status={disabledAt ? 'DISABLED' : 'ACTIVE'} />,
-                    },
-                  ]}
-                />
-              </Panel>
-              <Panel
-                title="Connections to builders"
-                aside={
-                  <div className="filters">
-                    <BuilderFilter />
-                    <AddButton kind="connection" label="Connect a builder" />
-                  </div>
-                }
-              >
-                <DataTable
-                  name="Connections"
-                  empty={connectedTo ? 'Not connected to this builder' : 'No connections'}
-                  rows={connections.data}
-                  rowKey={({ builderId }) => builderId}
-                  meta={connectedTo ? undefined : connections.meta}
-                  cursor="connections"
-                  opens="connection"
-                  columns={[
-                    { header: 'Builder', cell: ({ builder }) => builder.name },
-                    { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
-                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                  ]}
-                />
-              </Panel>
-            </div>
-            <Panel title="Webhook endpoints" aside={<AddButton kind="endpoint" label="New endpoint" />}>
-              <DataTable
-                name="Webhook endpoints"
-                empty="No webhook endpoints"
-                rows={integrator.webhookEndpoints}
-                opens="endpoint"
+                empty={clientName ? 'No client matches' : 'No clients'}
+                rows={clients.data}
+                meta={clients.meta}
+                cursor="clients"
+                opens="client"
                 columns={[
-                  { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
-                  { header: 'Events', cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types') },
-                  { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                  { header: 'Client', cell: ({ name }) => name },
+                  { header: 'Type', cell: ({ type }) => formatEnum(type) },
+                  { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
                   {
-                    header: 'Failures',
-                    cell: ({ failures }) =>
-                      failures > 0 ? <span className="badge bad">{failures} since the last success</span> : 'none',
+                    header: 'State',
+                    cell: ({ disabledAt }) => <StatusBadge status={disabledAt ? 'DISABLED' : 'ACTIVE'} />,
                   },
                 ]}
               />
-            </Panel>
+              <TablePanel
+                name="Connections"
+                title="Connections to builders"
+                filters={
+                  <>
+                    <BuilderFilter />
+                    <AddButton kind="connection" label="Connect a builder" />
+                  </>
+                }
+                empty={connectedTo ? 'Not connected to this builder' : 'No connections'}
+                rows={connections.data}
+                rowKey={({ builderId }) => builderId}
+                meta={connectedTo ? undefined : connections.meta}
+                cursor="connections"
+                opens="connection"
+                columns={[
+                  { header: 'Builder', cell: ({ builder }) => builder.name },
+                  { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
+                  { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                ]}
+              />
+            </div>
+            <TablePanel
+              name="Webhook endpoints"
+              filters={<AddButton kind="endpoint" label="New endpoint" />}
+              empty="No webhook endpoints"
+              rows={integrator.webhookEndpoints}
+              opens="endpoint"
+              columns={[
+                { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
+                { header: 'Events', cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types') },
+                { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                {
+                  header: 'Failures',
+                  cell: ({ failures }) =>
+                    failures > 0 ? <span className="badge bad">{failures} since the last success</span> : 'none',
+                },
+              ]}
+            />
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RequestLogTable requests={requestLog} />
             <Suspense>

@@ -1,9 +1,8 @@
 import { Link } from 'react-router';
 import { Button } from '../../components/button.tsx';
 import { Identifier } from '../../components/copy.tsx';
-import { DataTable } from '../../components/data-table.tsx';
 import { SearchFilter } from '../../components/filters.tsx';
-import { Panel } from '../../components/page.tsx';
+import { TablePanel } from '../../components/table-panel.tsx';
 import type { LoggedRequestPartFragment } from '../../graphql/generated.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { formatAge, formatCount, formatPlural, formatShortDay } from '../../shared/format.ts';
@@ -32,68 +31,65 @@ export function RequestLogTable({ requests }: { requests: readonly LoggedRequest
   const count = `${formatPlural(requests.length, 'rejection')}, equal ones in one row`;
   const address = useAddress();
   return (
-    <Panel
+    <TablePanel
+      name="Failed requests"
       title={
         <>
           Failed requests{day && ` of ${formatShortDay(day)}`} <span className="soft small">{count}</span>
         </>
       }
-      aside={
-        <div className="filters">
+      filters={
+        <>
           {day && <Button onClick={() => filters.set({ day: null })}>All days</Button>}
           <SearchFilter name="request" label="Request id" />
-        </div>
+        </>
       }
-    >
-      <DataTable
-        name="Failed requests"
-        empty="No request failed"
-        hint="Failed requests are kept for seven days."
-        rows={groupRequests(requests)}
-        rowKey={({ requestId, at }) => `${requestId} ${at}`}
-        columns={[
-          {
-            header: 'Reason',
-            cell: (request) => (
-              <span className="wrap">
-                <strong>{describe(request)}</strong>{' '}
-                {request.code === 'INSUFFICIENT_SCOPE' && request.builderId && (
-                  <Link
-                    to={address(`/integrations/${request.integratorId}`, {
-                      of: request.builderId,
-                      connection: request.builderId,
-                    })}
-                  >
-                    Scopes of the connection
-                  </Link>
-                )}
-              </span>
-            ),
-          },
-          {
-            header: 'Client',
-            cell: ({ integratorId, integrator, client }) => (
-              <span>
-                <Link to={address(`/integrations/${integratorId}`, { client: client.id })}>{client.name}</Link>{' '}
-                <span className="soft">of {integrator.name}</span>
-              </span>
-            ),
-          },
-          { header: 'Operation', cell: (request) => <code className="wrap">{describeOperation(request)}</code> },
-          { header: 'Status', cell: ({ status }) => status, number: true },
-          { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
-          {
-            header: 'Last',
-            nowrap: true,
-            cell: ({ at }) => (
-              <time dateTime={at} title={at}>
-                {formatAge(at, now)}
-              </time>
-            ),
-          },
-          { header: 'Request id', cell: ({ requestId }) => <Identifier id={requestId} /> },
-        ]}
-      />
-    </Panel>
+      empty="No request failed"
+      hint="Failed requests are kept for seven days."
+      rows={groupRequests(requests)}
+      rowKey={({ requestId, at }) => `${requestId} ${at}`}
+      columns={[
+        {
+          header: 'Reason',
+          cell: (request) => (
+            <span className="wrap">
+              <strong>{describe(request)}</strong>{' '}
+              {request.code === 'INSUFFICIENT_SCOPE' && request.builderId && (
+                <Link
+                  to={address(`/integrations/${request.integratorId}`, {
+                    of: request.builderId,
+                    connection: request.builderId,
+                  })}
+                >
+                  Scopes of the connection
+                </Link>
+              )}
+            </span>
+          ),
+        },
+        {
+          header: 'Client',
+          cell: ({ integratorId, integrator, client }) => (
+            <span>
+              <Link to={address(`/integrations/${integratorId}`, { client: client.id })}>{client.name}</Link>{' '}
+              <span className="soft">of {integrator.name}</span>
+            </span>
+          ),
+        },
+        { header: 'Operation', cell: (request) => <code className="wrap">{describeOperation(request)}</code> },
+        { header: 'Status', cell: ({ status }) => status, number: true },
+        { header: 'Times', cell: ({ times }) => formatCount(times), number: true },
+        {
+          header: 'Last',
+          nowrap: true,
+          cell: ({ at }) => (
+            <time dateTime={at} title={at}>
+              {formatAge(at, now)}
+            </time>
+          ),
+        },
+        { header: 'Request id', cell: ({ requestId }) => <Identifier id={requestId} /> },
+      ]}
+    />
   );
 }

@@ -1,13 +1,21 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
 import type { IntegratorsQuery } from '../../graphql/generated.ts';
-import { useFilteredAddress } from '../../shared/filters.ts';
-import { formatCount, formatShortDay, listDaysUntil, sum } from '../../shared/format.ts';
+import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
+import { addDays, formatCount, formatShortDay, listDaysUntil, sum, toCalendarDate } from '../../shared/format.ts';
 
 type UsageDay = IntegratorsQuery['usageByDay'][number];
 type Count = (entry: UsageDay) => number;
 
 /** Days that the charts of usage show. */
 export const USAGE_DAYS = 30;
+
+/** Returns the days of the chart, and what the list of failed requests is filtered by. */
+export function useUsageFilters() {
+  const filters = useFilters();
+  const until = toCalendarDate(Date.now(), 'UTC');
+  const since = addDays(until, 1 - USAGE_DAYS);
+  return { since, until, requestId: filters.get('request'), day: filters.get('day') };
+}
 
 /** Requests of each day by outcome, which lead to those of the day that failed. Days without requests are zero. */
 export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {

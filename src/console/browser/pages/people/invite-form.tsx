@@ -4,11 +4,10 @@ import { FormDialog } from '../../components/drawer.tsx';
 import { SelectField, TextField } from '../../components/fields.tsx';
 import { Restricted } from '../../components/notices.tsx';
 import { type BuilderChoiceFragment, CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
-import { useAction } from '../../graphql/use-action.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { useForm } from '../../shared/use-form.ts';
 import { MEMBER_ROLES } from './memberships.tsx';
-import { type Link, PasswordLinkResult } from './password-link.tsx';
+import { PasswordLinkResult } from './password-link.tsx';
 
 /** Employers of a person: a builder, or the operator with a role. */
 const EMPLOYERS: readonly (readonly [StaffRole | '', string])[] = [
@@ -21,23 +20,17 @@ const EMPLOYERS: readonly (readonly [StaffRole | '', string])[] = [
 /** Registers a person and makes the link with which the person chooses a password. */
 export function InviteForm({ onClose }: { onClose: () => void }) {
   const { builder: shown, can } = useScope();
-  const action = useAction();
   const { values, bind } = useForm({ email: '', name: '', staffRole: '' as StaffRole | '', role: 'MEMBER' });
   const [builder, setBuilder] = useState<BuilderChoiceFragment | undefined>(shown);
   const { email, name, staffRole, role } = values;
-  const [link, setLink] = useState<Link | null>(null);
-  const submit = async () => {
-    const employer = staffRole ? { staffRole } : { builderId: builder?.id, role };
-    const { data } = await action.run(CreateUserDocument, { email, name, ...employer });
-    if (data) setLink(data.createUser);
-  };
+  const employer = staffRole ? { staffRole } : { builderId: builder?.id, role };
   return (
     <FormDialog
-      title={link ? name : 'Invite a person'}
-      action={action}
-      onSubmit={submit}
+      title="Invite a person"
+      mutation={CreateUserDocument}
+      variables={{ email, name, ...employer }}
       submit="Invite"
-      result={link && <PasswordLinkResult link={link} />}
+      result={({ createUser }) => <PasswordLinkResult link={createUser} />}
       onClose={onClose}
     >
       <TextField label="Name" maxLength={160} {...bind('name')} />

@@ -18,14 +18,10 @@ const SOURCES: PhotoSource[] = ['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST
 const PAGE_SIZE = 24;
 
 export default function PhotosPage() {
-  return (
-    <ChosenProject title="Photos">
-      {(project, projects) => <Gallery projects={projects} project={project} />}
-    </ChosenProject>
-  );
+  return <ChosenProject title="Photos">{(project) => <Gallery project={project} />}</ChosenProject>;
 }
 
-function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; project: ProjectChoice }) {
+function Gallery({ project }: { project: ProjectChoice }) {
   const { id: builderId, timeZone } = useBuilder();
   const { can } = useScope();
   const filters = useFilters();
@@ -40,7 +36,7 @@ function Gallery({ projects, project }: { projects: readonly ProjectChoice[]; pr
   return (
     <>
       <PageHead title="Photos" description={project.name}>
-        <ProjectFilter projects={projects} fallback={project.id} />
+        <ProjectFilter fallback={project.id} />
         <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
       </PageHead>
       <div className="gallery">

@@ -3,7 +3,6 @@ import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { type PhotoReportSort, ReportsDocument } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters, useOrder } from '../../shared/filters.ts';
 import { formatDay } from '../../shared/format.ts';
@@ -24,7 +23,6 @@ export default function ReportsPage() {
     offset: usePageOffset(),
   };
   const request = useRequest(ReportsDocument, variables, { live: true });
-  const projects = useProjects(builderId);
   return (
     <ListPage
       title="Photo reports"
@@ -32,7 +30,7 @@ export default function ReportsPage() {
       filters={
         <>
           <SearchFilter name="search" label="Title" />
-          <ProjectFilter projects={projects.data} />
+          <ProjectFilter />
           <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
         </>
       }

@@ -12,7 +12,6 @@ import {
   type InductionStatus,
   InductionsDocument,
 } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilteredAddress, useFilters, useOrder } from '../../shared/filters.ts';
 import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
@@ -26,7 +25,6 @@ export default function InductionsPage() {
   const filters = useFilters();
   const status = filters.get('status') as InductionStatus | undefined;
   const projectId = filters.get('project');
-  const projects = useProjects(builderId);
   const chosen = { builderId, projectId, status, search: filters.get('search') };
   const order = useOrder<InductionSort>('CREATED', 'desc');
   const variables = { ...chosen, ...order, offset: usePageOffset() };
@@ -39,7 +37,7 @@ export default function InductionsPage() {
       filters={
         <>
           <SearchFilter name="search" label="Worker" />
-          <ProjectFilter projects={projects.data} />
+          <ProjectFilter />
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
       }

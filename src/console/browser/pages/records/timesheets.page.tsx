@@ -8,7 +8,6 @@ import {
   type TimesheetStatus,
   TimesheetsDocument,
 } from '../../graphql/generated.ts';
-import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters, useOrder } from '../../shared/filters.ts';
 import {
@@ -51,7 +50,6 @@ export default function TimesheetsPage() {
   const variables = { ...listFilter, ...order, offset: usePageOffset() };
   const request = useRequest(TimesheetsDocument, variables, { live: true });
   const costCodes = useRequest(CostCodesDocument, { builderId }).data?.costCodes.data ?? [];
-  const projects = useProjects(builderId);
   const day = ({ date }: { date: string }) => toRecordedDay(date, timeZone);
   return (
     <ListPage
@@ -60,7 +58,7 @@ export default function TimesheetsPage() {
       filters={
         <>
           <SearchFilter name="search" label="Person" />
-          <ProjectFilter projects={projects.data} />
+          <ProjectFilter />
           <SelectFilter name="status" label="Status" options={STATUSES} />
           <SelectFilter
             name="code"

@@ -13,7 +13,6 @@ import {
   formatShortDay,
   formatTime,
   formatTimeZone,
-  listDaysUntil,
   sum,
   toCalendarDate,
 } from '../../shared/format.ts';
@@ -53,7 +52,7 @@ export default function TodayPage() {
             <div className="columns wide">
               <div className="stack">
                 {workersOnSite && <OnSite sites={workersOnSite} />}
-                {attendanceByDay && <WorkersByDay date={date} counts={attendanceByDay} />}
+                {attendanceByDay && <WorkersByDay counts={attendanceByDay} />}
                 {!attendance && <InsuranceChart builderId={builder.id} today={date} address={addressOfInsurances} />}
               </div>
               {signOnsByHour && <SignOns hours={signOnsByHour} date={date} />}
@@ -68,19 +67,14 @@ export default function TodayPage() {
 function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
   const address = useAddress();
   const { can } = useScope();
-  // The rows of these lists name people.
-  const ofPeople = (page: string, filters: Record<string, string>) =>
-    can('person.read') ? address(page, filters) : undefined;
+  // The rows of these lists name people, whose records wait for a review.
+  const ofPeople = (page: string, filters?: Record<string, string>) =>
+    can('person.read') ? address(page, { status: 'WAITING_REVIEW', ...filters }) : undefined;
   const entries = [
     [items.signOnConflicts, 'attendance conflicts', address('/attendance', { show: 'conflicts' }), 'bad'],
     [items.pendingSignOffs, 'sign-offs without sign-on', address('/attendance', { show: 'pending' }), 'warn'],
-    [
-      items.timesheets,
-      'timesheets to review',
-      ofPeople('/timesheets', { status: 'WAITING_REVIEW', from: 'any', until: 'any' }),
-      'warn',
-    ],
-    [items.inductions, 'inductions to review', ofPeople('/inductions', { status: 'WAITING_REVIEW' }), 'warn'],
+    [items.timesheets, 'timesheets to review', ofPeople('/timesheets', { from: 'any', until: 'any' }), 'warn'],
+    [items.inductions, 'inductions to review', ofPeople('/inductions'), 'warn'],
     [items.insurances, 'insurances ending within 30 days', address('/insurances', { ends: '30' }), 'warn'],
     [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations', { show: 'failing' }), 'bad'],
   ] as const;
@@ -120,10 +114,8 @@ function OnSite({ sites }: { sites: Figures['workersOnSite'] }) {
   );
 }
 
-function WorkersByDay({ date, counts }: { date: string; counts: Figures['attendanceByDay'] }) {
+function WorkersByDay({ counts }: { counts: Figures['attendanceByDay'] }) {
   const address = useAddress();
-  const days = listDaysUntil(date, DAYS);
-  const workersOn = (day: string) => counts.find((count) => count.date === day)?.workers ?? 0;
   return (
     <ChartPanel
       heading="Workers by day"
@@ -131,9 +123,9 @@ function WorkersByDay({ date, counts }: { date: string; counts: Figures['attenda
       title="Workers on site by day"
       labelHeader="Day"
       unit="Workers"
-      labels={days.map(formatShortDay)}
-      to={(index) => address('/attendance', { date: days[index] })}
-      series={[{ name: 'Workers', values: days.map(workersOn) }]}
+      labels={counts.map(({ date }) => formatShortDay(date))}
+      to={(index) => address('/attendance', { date: counts[index]!.date })}
+      series={[{ name: 'Workers', values: counts.map(({ workers }) => workers) }]}
       height={130}
     />
   );
@@ -142,10 +134,7 @@ function WorkersByDay({ date, counts }: { date: string; counts: Figures['attenda
 function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: string }) {
   const address = useAddress();
   const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
-  const from = Math.min(USUAL[0], ...busy);
-  const until = Math.max(USUAL[1], ...busy);
-  const shown = Array.from({ length: until - from + 1 }, (_, index) => from + index);
-  const findPoint = (hour: number) => hours.find((point) => point.hour === hour);
+  const shown = hours.slice(Math.min(USUAL[0], ...busy), Math.max(USUAL[1], ...busy) + 1);
   const weekday = formatCalendarDay(date).split(' ')[0];
   return (
     <ChartPanel
@@ -153,11 +142,11 @@ function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: strin
       summary={`${formatCount(sum(hours.map(({ signOns }) => signOns)))} today`}
       title={`Sign-ons by hour, today and on a typical ${weekday}`}
       labelHeader="Hour"
-      labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
+      labels={shown.map(({ hour }) => `${String(hour).padStart(2, '0')}:00`)}
       to={() => address('/attendance')}
       series={[
-        { name: 'Today', values: shown.map((hour) => findPoint(hour)?.signOns ?? 0) },
-        { name: `Typical ${weekday}`, values: shown.map((hour) => findPoint(hour)?.typicalSignOns ?? 0), isMark: true },
+        { name: 'Today', values: shown.map(({ signOns }) => signOns) },
+        { name: `Typical ${weekday}`, values: shown.map(({ typicalSignOns }) => typicalSignOns), isMark: true },
       ]}
       unit="Sign-ons"
       height={240}
