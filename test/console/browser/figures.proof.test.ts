@@ -80,6 +80,31 @@ describe.skipIf(!executablePath)('figures', () => {
     expect(toNumber(await stats.innerText())).toBe(await countListed());
   });
 
+  it('of today lead to the visits that they count, of all projects', async () => {
+    const cells = (label: string) => table('Visits').locator(`td[data-label="${label}"]`).allInnerTexts();
+    /** Opens the first bar of a chart that counts anything. */
+    const openBar = async (title: RegExp) => {
+      await open('today');
+      const chart = page.getByRole('figure').filter({ has: page.locator('section', { hasText: title }) });
+      await chart.getByText('Figures as a table').click();
+      const rows = chart.locator('.figures-table tbody tr');
+      const row = rows.filter({ hasNot: page.locator('td:nth-child(2)', { hasText: /^0$/ }) }).first();
+      const [label, count] = (await row.locator('td').allInnerTexts()) as [string, string];
+      await row.getByRole('link').press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Visits' }).waitFor();
+      await table('Visits').locator('tbody tr').first().waitFor();
+      return { label, count: toNumber(count) };
+    };
+    const hour = await openBar(/^Sign-ons by hour/);
+    const signOns = await cells('Signed on');
+    expect(signOns).toHaveLength(hour.count);
+    for (const signedOn of signOns) expect(signedOn).toContain(`, ${hour.label.slice(0, 3)}`);
+    const day = await openBar(/^Workers on site by day/);
+    for (const signedOn of await cells('Signed on')) expect(signedOn).toContain(`${day.label} `);
+    expect(new Set(await cells('Worker')).size).toBe(day.count);
+    expect(new Set(await cells('Project')).size).toBeGreaterThan(1);
+  });
+
   it('of requests lead to those of the day that failed', async () => {
     await open('integrations');
     const isOfDay = (response: Response) => (response.request().postData() ?? '').includes('"day":"2026-03-11"');

@@ -67,6 +67,7 @@ const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][]
       await page.getByRole('dialog').waitFor();
     },
   ],
+  ['visits', 'attendance?show=visits'],
   ['conflicts', 'attendance?show=conflicts'],
   ['conflict', 'attendance?show=conflicts', firstRow('Conflicts')],
   ['pending', 'attendance?show=pending'],

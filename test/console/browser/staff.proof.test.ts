@@ -129,6 +129,8 @@ describe.skipIf(!executablePath)('the numbers of today', () => {
     await heading(page, 'Open visits');
     const row = table(page, 'Open visits').getByRole('row').filter({ hasText: 'longer than 14 hours' });
     await row.getByRole('button').click();
+    // The proposed end is read when the drawer opens.
+    await expect.poll(() => page.getByRole('dialog').getByLabel('Left at').inputValue()).not.toBe('');
     await page.getByRole('dialog').getByLabel('Reason').fill('Went home on Friday.');
     await page.getByRole('button', { name: 'End the visit' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -236,15 +236,20 @@ describe('a day of the attendance board', () => {
     await addVisits('visit_day', 130, '2026-01-12T13:00:00Z');
     await addVisits('visit_archived', 1, '2026-01-12T14:00:00Z', '2026-01-12T15:00:00Z');
     await addVisits('visit_after', 1, '2026-01-13T13:00:00Z');
-    const read = (who: ConsoleBrowser) =>
+    const read = (who: ConsoleBrowser, project = `projectId: "${ids.projectId}", `) =>
       who.query(
-        `{ visitsOfDay(builderId: "${ids.builderId}", projectId: "${ids.projectId}", date: "2026-01-13") {
+        `{ visitsOfDay(builderId: "${ids.builderId}", ${project}date: "2026-01-13") {
           id worker { fullName } events(limit: 5) { data { id } } } }`,
       );
     const { data, errors } = await read(kim);
     expect(errors).toBeUndefined();
     expect(data.visitsOfDay).toHaveLength(130);
     for (const { id } of data.visitsOfDay) expect(id).toMatch(/^visit_day/);
+    const { projectId } = await addWorkerOnSite(service, ids.builderId);
+    await sql('update sign_on_visit set project_id = ? where id = ?', [projectId, 'visit_day1']);
+    expect((await read(kim)).data.visitsOfDay).toHaveLength(129);
+    const ofAllProjects = (await read(kim, '')).data.visitsOfDay as { id: string }[];
+    expect(ofAllProjects.filter(({ id }) => id.startsWith('visit_day'))).toHaveLength(130);
     const entries = await service.databases.au1
       .fork()
       .find(AuditEntry, { action: 'person.read', actorId: 'user_kim', personId: ids.workerId });
@@ -252,9 +257,9 @@ describe('a day of the attendance board', () => {
     const viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
     expect((await read(viewer)).errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
 
-    await addVisits('visit_many', 1_871, '2026-01-12T16:00:00Z');
+    await addVisits('visit_many', 4_872, '2026-01-12T16:00:00Z');
     expect((await read(kim)).errors![0]!.extensions.errors).toEqual([
-      { fieldName: 'date', message: 'has more than 2000 visits' },
+      { fieldName: 'date', message: 'has more than 5000 visits' },
     ]);
   });
 

@@ -53,7 +53,7 @@ describe('the cost of a query of the console', () => {
     [`{ hoursByProject(builderId: "buil_a", ${RANGE}) { hours project { id } } }`, 10_000 * 3],
     [`{ hoursByCostCode(builderId: "buil_a", ${RANGE}) { hours } }`, 10_000],
     ['{ workersOnSite(builderId: "buil_a") { onSite } }', 10_000],
-    ['{ visitsOfDay(builderId: "buil_a", projectId: "proj_a", date: "2026-06-01") { id worker { id } } }', 2_000 * 3],
+    ['{ visitsOfDay(builderId: "buil_a", projectId: "proj_a", date: "2026-06-01") { id worker { id } } }', 5_000 * 3],
     ['{ projectsInProgress(builderId: "buil_a") { id name } }', 10_000 * 2],
     ['{ events: conflicts(limit: 2) { data { project { id } } } }', 2 * 2],
   ])('is records times fields: %s (CON-14)', (query, expected) => {

@@ -14,12 +14,12 @@ export type InductionStatus =
   | 'WAITING_REVIEW'
   | 'CHANGES_REQUESTED';
 
-export type VisitAnomaly =
-  | 'SIGN_OFF_BEFORE_SIGN_ON';
-
 export type ListOrder =
   | 'asc'
   | 'desc';
+
+export type VisitAnomaly =
+  | 'SIGN_OFF_BEFORE_SIGN_ON';
 
 export type SignOnType =
   | 'SIGN_ON'
@@ -278,6 +278,15 @@ export type UsualEndQueryVariables = Exact<{
 
 
 export type UsualEndQuery = { usualEnd: string | null };
+
+export type VisitsOfDayQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+  date: string;
+}>;
+
+
+export type VisitsOfDayQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
 
 export type OneProjectQueryVariables = Exact<{
   builderId: string;
@@ -1067,6 +1076,43 @@ export const AttendanceCountsDocument = `query AttendanceCounts($builderId: Buil
 export const UsualEndDocument = `query UsualEnd($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!) {
   usualEnd(builderId: $builderId, projectId: $projectId, date: $date)
 }` as unknown as TypedDocumentNode<UsualEndQuery, UsualEndQueryVariables>;
+export const VisitsOfDayDocument = `query VisitsOfDay($builderId: BuilderId!, $projectId: ProjectId, $date: CalendarDate!) {
+  visitsOfDay(builderId: $builderId, projectId: $projectId, date: $date) {
+    ...VisitPart
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  project {
+    id
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<VisitsOfDayQuery, VisitsOfDayQueryVariables>;
 export const OneProjectDocument = `query OneProject($builderId: BuilderId!, $projectId: ProjectId!) {
   project(builderId: $builderId, projectId: $projectId) {
     id

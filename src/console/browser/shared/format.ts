@@ -22,6 +22,9 @@ export const formatTime = (instant: string | number | Date, timeZone: string, se
     hourCycle: 'h23',
   }).format(new Date(instant));
 
+/** Formats an hour of the day as `06:00`. */
+export const formatHour = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
+
 /** Names of months with three letters each: those of the locale have three to five. */
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 

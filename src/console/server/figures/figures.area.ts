@@ -78,10 +78,10 @@ const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords
 
 const getNow = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
 
-/** Maximum visits of a project on a day: more than the largest builder has people. */
-const MAX_VISITS = 2_000;
+/** Maximum visits of a day: more than twice the people of the largest builder. */
+const MAX_VISITS = 5_000;
 
-/** Returns all visits of a project that began on a day. Throws 400 where there are too many. */
+/** Returns all visits of a builder or a project that began on a day. Throws 400 where there are too many. */
 async function readVisitsOfDay(
   { database, personalReads }: ConsoleContext,
   { builderId, projectId, timeZone }: Filter,

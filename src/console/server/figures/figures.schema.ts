@@ -95,8 +95,8 @@ export const figureTypes = /* GraphQL */ `
   }
 
   extend type Query {
-    "All visits of a project that began on a day, without the archived ones; at most 2,000."
-    visitsOfDay(builderId: BuilderId!, projectId: ProjectId!, date: CalendarDate!): [SignOnVisit!]!
+    "All visits that began on a day, of all projects or of one, without the archived ones; at most 5,000."
+    visitsOfDay(builderId: BuilderId!, projectId: ProjectId, date: CalendarDate!): [SignOnVisit!]!
     "Hours by week and status, in at most 371 days. Both ends are included."
     hoursByWeek(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, status: TimesheetStatus, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
     "Hours by project in the order of their names, in at most 371 days."

@@ -17,6 +17,7 @@ export function AttendanceTabs() {
       kept={{ project }}
       tabs={[
         ['', 'Board'],
+        ['visits', 'Visits'],
         ['conflicts', 'Conflicts', counts?.signOnConflicts, 'bad'],
         ['pending', 'Sign-offs without sign-on', counts?.pendingSignOffs, 'warn'],
         ['open', 'Open visits', counts?.openVisits],

@@ -15,12 +15,13 @@ import { AttendanceTabs } from './attendance-tabs.tsx';
 import { Board } from './board.tsx';
 import { toBoardRows } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
-import { ConflictList, OpenVisitList, PendingList } from './lists.tsx';
+import { ConflictList, OpenVisitList, PendingList, VisitList } from './lists.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { VisitDrawer } from './visit-drawer.tsx';
 
 /** Lists of all projects, by the parameter `show`. */
 const LISTS = new Map([
+  ['visits', VisitList],
   ['conflicts', ConflictList],
   ['pending', PendingList],
   ['open', OpenVisitList],

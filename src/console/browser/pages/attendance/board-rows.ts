@@ -64,11 +64,14 @@ export function toPosition(
 /** When a visit ended; null while it is open. */
 export const getEnd = ({ signedOffAt, closedAt }: Visit): string | null => closedAt ?? signedOffAt;
 
-/** Whether a visit is longer than anybody works. */
-export function isLong(visit: Visit, now: number): boolean {
+/** Milliseconds that a visit took, or has taken until now. */
+export function getDuration(visit: Visit, now: number): number {
   const end = getEnd(visit);
-  return (end === null ? now : Date.parse(end)) - Date.parse(visit.signedOnAt) > LONG_VISIT_MS;
+  return (end === null ? now : Date.parse(end)) - Date.parse(visit.signedOnAt);
 }
+
+/** Whether a visit is longer than anybody works. */
+export const isLong = (visit: Visit, now: number): boolean => getDuration(visit, now) > LONG_VISIT_MS;
 
 /**
  * Returns when a worker who has not signed off has probably left: at the project's usual end after the sign-on, or now where that is to

@@ -5,6 +5,7 @@ import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../
 import { useScope } from '../../shared/scope.tsx';
 import {
   type BoardRow,
+  getDuration,
   getEnd,
   getState,
   isLong,
@@ -152,8 +153,8 @@ const describeClock = ({ aheadMs }: WrongClock) =>
 function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
   const end = getEnd(visit);
   if (visit.anomaly) return `${time(visit.signedOnAt)}, sign-off before sign-on`;
-  if (end === null)
-    return `on site since ${time(visit.signedOnAt)}, ${formatDuration(now - Date.parse(visit.signedOnAt))}`;
-  const span = `${time(visit.signedOnAt)} to ${time(end)}, ${formatDuration(Date.parse(end) - Date.parse(visit.signedOnAt))}`;
+  const duration = formatDuration(getDuration(visit, now));
+  if (end === null) return `on site since ${time(visit.signedOnAt)}, ${duration}`;
+  const span = `${time(visit.signedOnAt)} to ${time(end)}, ${duration}`;
   return visit.closedAt ? `${span}, closed by ${visit.closedBy ?? 'a person'}` : span;
 }

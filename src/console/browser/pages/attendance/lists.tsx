@@ -1,15 +1,21 @@
+import type { Column } from '../../components/data-table.tsx';
 import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
-import { ProjectFilter, SelectFilter } from '../../components/filters.tsx';
+import { DayFilter, ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { usePageOffset } from '../../components/pager.tsx';
-import { OpenConflictsDocument, OpenVisitsDocument, PendingSignOffsDocument } from '../../graphql/generated.ts';
+import {
+  OpenConflictsDocument,
+  OpenVisitsDocument,
+  PendingSignOffsDocument,
+  VisitsOfDayDocument,
+} from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatDuration } from '../../shared/format.ts';
+import { formatCalendarDay, formatDuration, formatHour, formatTime, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 import { AttendanceTabs } from './attendance-tabs.tsx';
-import { isLong, LONG } from './board-rows.ts';
+import { getDuration, isLong, LONG, type Visit } from './board-rows.ts';
 import { ConflictDrawer } from './conflict-drawer.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { VisitDrawer } from './visit-drawer.tsx';
@@ -19,6 +25,60 @@ function useSite() {
   const { id: builderId } = useBuilder();
   const projectId = useFilters().get('project');
   return { builderId, projectId, ofProject: projectId !== undefined, offset: usePageOffset() };
+}
+
+/** Columns of visits. @param now The end of those that have not ended. */
+const toVisitColumns = (now: number): Column<Visit>[] => [
+  { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
+  { header: 'Project', cell: ({ project }) => project.name },
+  { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
+  {
+    header: 'For',
+    cell: (visit) => (
+      <>
+        {formatDuration(getDuration(visit, now))}{' '}
+        {isLong(visit, now) && <span className="badge warn">{LONG.toLowerCase()}</span>}
+      </>
+    ),
+  },
+];
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => formatHour(hour));
+
+/** Visits that began on a day, or in one hour of it, of all projects or of the one in the URL. */
+export function VisitList() {
+  const now = useNow();
+  const filters = useFilters();
+  const { id: builderId, timeZone } = useBuilder();
+  const today = toCalendarDate(now, timeZone);
+  const date = filters.get('date') ?? today;
+  const hour = filters.get('hour')?.slice(0, 2) ?? '';
+  const variables = { builderId, projectId: filters.get('project'), date };
+  const request = useRequest(VisitsOfDayDocument, variables, { live: true });
+  const isShown = ({ signedOnAt }: Visit) => formatTime(signedOnAt, timeZone).startsWith(hour);
+  return (
+    <ListPage
+      title="Visits"
+      description={`Those that began on ${formatCalendarDay(date)}`}
+      filters={
+        <>
+          <ProjectFilter />
+          <DayFilter name="date" label="Day" fallback={today} max={today} />
+          <SelectFilter name="hour" label="Hour" options={HOURS} />
+        </>
+      }
+      request={request}
+      page={({ visitsOfDay }) => ({ data: visitsOfDay.filter(isShown), meta: {} })}
+      empty="Nobody signed on"
+      opens="visit"
+      columns={toVisitColumns(now)}
+      drawer={(id, close, visit) =>
+        visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={request.retry} />
+      }
+    >
+      <AttendanceTabs />
+    </ListPage>
+  );
 }
 
 /** Visits that have not ended, whenever they began, of all projects or of the one in the URL. */
@@ -35,20 +95,7 @@ export function OpenVisitList() {
       page={({ builder, project }) => (builder ?? project)!.openVisits}
       empty="Nobody is on site"
       opens="visit"
-      columns={[
-        { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
-        { header: 'Project', cell: ({ project }) => project.name },
-        { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
-        {
-          header: 'For',
-          cell: (visit) => (
-            <>
-              {formatDuration(now - Date.parse(visit.signedOnAt))}{' '}
-              {isLong(visit, now) && <span className="badge warn">{LONG.toLowerCase()}</span>}
-            </>
-          ),
-        },
-      ]}
+      columns={toVisitColumns(now)}
       drawer={(id, close, visit) =>
         visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={request.retry} />
       }

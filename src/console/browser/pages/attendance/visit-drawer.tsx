@@ -12,7 +12,7 @@ import { formatDuration, formatTime, formatTimeZone, toCalendarDate } from '../.
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
-import { getEnd, getState, isLong, LONG, proposeEnd, VISIT_STATES, type Visit } from './board-rows.ts';
+import { getDuration, getEnd, getState, isLong, LONG, proposeEnd, VISIT_STATES, type Visit } from './board-rows.ts';
 
 /** A visit with its events, and its corrections. */
 export function VisitDrawer({ visit, onClose, onChanged }: RecordDrawerProps & { visit: Visit }) {
@@ -39,7 +39,7 @@ export function VisitDrawer({ visit, onClose, onChanged }: RecordDrawerProps & {
           ['Closed', visit.closedAt && <Instant key="closed" at={visit.closedAt} />],
           ['Closed by', visit.closedBy],
           ['Reason', visit.closingReason],
-          ['Duration', formatDuration((end ? Date.parse(end) : now) - Date.parse(visit.signedOnAt))],
+          ['Duration', formatDuration(getDuration(visit, now))],
         ]}
       />
       <section className="stack">

@@ -10,6 +10,7 @@ import {
   addDays,
   formatCalendarDay,
   formatCount,
+  formatHour,
   formatShortDay,
   formatTime,
   formatTimeZone,
@@ -124,7 +125,7 @@ function WorkersByDay({ counts }: { counts: Figures['attendanceByDay'] }) {
       labelHeader="Day"
       unit="Workers"
       labels={counts.map(({ date }) => formatShortDay(date))}
-      to={(index) => address('/attendance', { date: counts[index]!.date })}
+      to={(index) => address('/attendance', { show: 'visits', date: counts[index]!.date })}
       series={[{ name: 'Workers', values: counts.map(({ workers }) => workers) }]}
       height={130}
     />
@@ -135,6 +136,7 @@ function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: strin
   const address = useAddress();
   const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
   const shown = hours.slice(Math.min(USUAL[0], ...busy), Math.max(USUAL[1], ...busy) + 1);
+  const labels = shown.map(({ hour }) => formatHour(hour));
   const weekday = formatCalendarDay(date).split(' ')[0];
   return (
     <ChartPanel
@@ -142,8 +144,8 @@ function SignOns({ hours, date }: { hours: Figures['signOnsByHour']; date: strin
       summary={`${formatCount(sum(hours.map(({ signOns }) => signOns)))} today`}
       title={`Sign-ons by hour, today and on a typical ${weekday}`}
       labelHeader="Hour"
-      labels={shown.map(({ hour }) => `${String(hour).padStart(2, '0')}:00`)}
-      to={() => address('/attendance')}
+      labels={labels}
+      to={(index) => address('/attendance', { show: 'visits', date, hour: labels[index] })}
       series={[
         { name: 'Today', values: shown.map(({ signOns }) => signOns) },
         { name: `Typical ${weekday}`, values: shown.map(({ typicalSignOns }) => typicalSignOns), isMark: true },
