@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, lchown, link, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +10,7 @@ import {
   ClusterError,
   findLastLine,
   findOwner,
-  findRunningServer,
-  isAccepting,
+  findReadyServer,
   type OwnerRole,
   type Programs,
   type RunningServer,
@@ -81,11 +80,8 @@ export async function openCluster(options: ClusterOptions, role: OwnerRole = 'se
     }
     if (owner?.role === 'service') {
       if (role === 'service') throw new ClusterError(`The data folder ${folder} is in use by process ${owner.pid}.`);
-      const server = await findRunningServer(folder);
-      const password = server && (await readClusterPassword(folder));
-      if (server && password && (await isAccepting(server.port, password))) {
-        return createClusterHandle(server.port, password, async () => {});
-      }
+      const server = await findReadyServer(folder);
+      if (server) return createClusterHandle(server.port, await readClusterPassword(folder), async () => {});
     }
     if (owner?.role !== 'command' && Date.now() > deadline) {
       throw new ClusterError(`The database of another process in ${folder} does not answer.`);
@@ -98,11 +94,6 @@ export async function openCluster(options: ClusterOptions, role: OwnerRole = 'se
 }
 
 const toFirstLine = (error: unknown) => (error as Error).message.split('\n')[0];
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Starts the server. Returns null when another process was faster. */
 async function startOwnedCluster(folder: string, role: OwnerRole, options: ClusterOptions): Promise<Cluster | null> {
@@ -186,7 +177,7 @@ async function readClusterPassword(folder: string): Promise<string> {
 
 async function preparePassword(folder: string): Promise<string> {
   const file = toPasswordPath(folder);
-  if (!(await exists(file)) && !(await exists(join(toDataPath(folder), 'PG_VERSION')))) {
+  if (!existsSync(file) && !existsSync(join(toDataPath(folder), 'PG_VERSION'))) {
     const draft = `${file}.${process.pid}`;
     await rm(draft, { force: true });
     await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -207,7 +198,7 @@ async function initializeCluster({ folder, programs, user }: ClusterContext, opt
     if (maker && (await readStartTime(Number(maker))) === undefined)
       await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
-  if (await exists(join(data, 'PG_VERSION'))) return;
+  if (existsSync(join(data, 'PG_VERSION'))) return;
   options.onLog?.(`Making a PostgreSQL cluster in ${data}.`);
   // A unique name, because the initdb of a killed process may still be writing.
   const draft = join(folder, `postgres.new-${process.pid}-${randomBytes(6).toString('hex')}`);

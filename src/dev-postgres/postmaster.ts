@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open, readFile, readlink, rm, stat } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { getErrorCode } from '../database/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import { readStartTime } from './process-identity.ts';
@@ -64,11 +64,18 @@ wait $server; code=$?; kill $reader; exit $code`;
 export const toConnectionUrl = (port: number, password: string, database: string): string =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 
+interface ServerProcess {
+  pid: number;
+  port: number;
+  /** Empty before the server has written its command line; `ready`, or `standby`, once it accepts connections. */
+  status: string;
+}
+
 /**
  * Returns the server process of the folder, whether or not it accepts connections. Rejects while this process or the system has no file
  * descriptors left, when nothing is known of the server.
  */
-export async function findRunningServer(folder: string): Promise<{ pid: number; port: number } | undefined> {
+export async function findRunningServer(folder: string): Promise<ServerProcess | undefined> {
   const file = await readFile(join(toDataPath(folder), 'postmaster.pid'), 'utf8').catch((error) => {
     if (['EMFILE', 'ENFILE'].includes(getErrorCode(error) ?? '')) throw error;
     return '';
@@ -76,10 +83,11 @@ export async function findRunningServer(folder: string): Promise<{ pid: number; 
   const lines = file.split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (!port || (await readStartTime(pid)) === undefined) return undefined;
-  if (process.platform !== 'linux') return { pid, port };
+  const server = { pid, port, status: lines[7]?.trim() ?? '' };
+  if (process.platform !== 'linux') return server;
   // The process id may be reused, above all in a container; a server's working directory is its data folder.
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-  return directory === toDataPath(folder) ? { pid, port } : undefined;
+  return directory === toDataPath(folder) ? server : undefined;
 }
 
 /** Kind of the process that starts a server: a service runs until it is stopped, an operator command ends by itself. */
@@ -94,34 +102,21 @@ export const toClusterName = async (role: OwnerRole) =>
  * while a server starts and has not written it. PostgreSQL itself makes sure that a folder has one server.
  */
 export async function findOwner(folder: string): Promise<{ pid: number; role: OwnerRole } | null | undefined> {
-  if (!(await findRunningServer(folder))) return null;
-  const read = (name: string) => readFile(join(toDataPath(folder), name), 'utf8').catch(() => '');
-  // The state, the eighth line, is written after the command line.
-  if (!(await read('postmaster.pid')).split('\n')[7]) return undefined;
-  const owner = /cluster_name=(service|command) (\d+) ?(\d*)/.exec(await read('postmaster.opts'));
+  const server = await findRunningServer(folder);
+  if (!server) return null;
+  if (server.status === '') return undefined;
+  const command = await readFile(join(toDataPath(folder), 'postmaster.opts'), 'utf8').catch(() => '');
+  const owner = /cluster_name=(service|command) (\d+) ?(\d*)/.exec(command);
   if (!owner) return null;
   const pid = Number(owner[2]);
   const started = await readStartTime(pid);
   return started === undefined || started !== owner[3] ? null : { pid, role: owner[1] as OwnerRole };
 }
 
-/** Whether the server on the port is ready for connections, even if it refuses this one. */
-export async function isAccepting(port: number, password: string): Promise<boolean> {
-  const client = new Client({
-    connectionString: toConnectionUrl(port, password, 'postgres'),
-    connectionTimeoutMillis: 3000,
-  });
-  // The server may stop while the client disconnects.
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    return true;
-  } catch (error) {
-    // 57P03: the server is starting or stopping. Other states are of a server that is ready.
-    return /^\d(?!7P03)[0-9A-Z]{4}$/.test(getErrorCode(error) ?? '');
-  } finally {
-    await client.end().catch(() => {});
-  }
+/** Returns the server of the folder if it accepts connections. */
+export async function findReadyServer(folder: string): Promise<ServerProcess | undefined> {
+  const server = await findRunningServer(folder);
+  return server && ['ready', 'standby'].includes(server.status) ? server : undefined;
 }
 
 /** A server that accepts connections. */
@@ -140,7 +135,7 @@ export async function startServer(
   settings: Record<string, string>,
   { port: fixedPort, onStarting }: { port?: number; onStarting?: () => void } = {},
 ): Promise<RunningServer | { reason: string; isTransient: boolean }> {
-  const { folder, programs, password } = context;
+  const { folder, programs } = context;
   await removeStalePidFile(folder);
   const port = fixedPort ?? (await findFreePort());
   const network = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
@@ -171,19 +166,14 @@ export async function startServer(
     await sleep(20)
   ) {
     // The port may be that of another server.
-    if (!(await isAccepting(port, password)) || (await findRunningServer(folder))?.port !== port) continue;
-    return { port, ended };
+    if ((await findReadyServer(folder))?.port === port) return { port, ended };
   }
   const text = (await readFile(toLogPath(folder))).subarray(logEnd).toString();
-  const ownLines = text.split('\n').filter((line) => !SESSION_FAILURE.test(line));
-  const reason = /(?:FATAL|PANIC): +(.*)/.exec(ownLines.toReversed().join('\n'))?.[1] ?? findLastLine(text);
   // Child processes of a killed server write to this log too, so the reason may be before the last line.
+  const reason =
+    [...text.matchAll(/(?:FATAL|PANIC): +(?!terminating connection)(.*)/g)].at(-1)?.[1] ?? findLastLine(text);
   return { reason: reason ?? failure ?? 'it does not accept connections', isTransient: TRANSIENT_FAILURE.test(text) };
 }
-
-/** Failures of sessions while the server starts or ends. */
-const SESSION_FAILURE =
-  /terminating connection|the database system is (?:not yet accepting connections|starting up|shutting down|in recovery)/;
 
 /**
  * Stops the server of the folder with a fast shutdown, which ends sessions and keeps everything committed.
@@ -264,12 +254,11 @@ async function removeStalePidFile(folder: string): Promise<void> {
   if (Date.now() - mtimeMs > WRITTEN_MS && !(await findRunningServer(folder))) await rm(file, { force: true });
 }
 
-const findFreePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer();
-    server.on('error', (error) => fail(new ClusterError(`No port is free for PostgreSQL: ${error.message}`)));
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
