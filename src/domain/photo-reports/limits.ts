@@ -56,7 +56,7 @@ export const PATTERNS = {
 };
 
 /** Returns the range as text: `1 to 220 characters`, `at most 500 blocks`. */
-export function formatRange({ min, max, unit }: Limit): string {
+export function formatRange({ min, max, unit }: Pick<Limit, 'min' | 'max' | 'unit'>): string {
   const range = min === 0 && unit ? `at most ${max}` : `${min} to ${max}`;
   return unit ? `${range} ${unit}` : range;
 }

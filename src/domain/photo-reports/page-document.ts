@@ -1,44 +1,24 @@
-import { BlockType, ImageStatus } from '../../../schema/enums.ts';
 import { isObject } from '../../../schema/is-object.ts';
 import { INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
+import { countCodePoints, hasLength, isCleanText, UNCLEAN } from '../../../schema/text.ts';
 import type { FieldError } from '../../shared/errors.ts';
-import { formatRange, LIMITS, PATTERNS, SCHEMA_VERSION } from './limits.ts';
-import { validateItems, validateRichText, validateUnique } from './rich-text.ts';
-import { type Fields, isAbsent, ValidationErrors } from './validation-errors.ts';
+import { formatRange, LIMITS } from './limits.ts';
+import { pageSchemas } from './page-schema.ts';
+import { isAbsent, ValidationErrors } from './validation-errors.ts';
 
-const PAGE = new Set(['schemaVersion', 'title', 'shortDescription', 'contentMetadata', 'sharingMetadata', 'blocks']);
-const FAILURE = new Set(['code', 'message']);
-
-type ValidateBlock = (block: Fields, path: string, state: ValidationState) => void;
-
-/** Fields of each block type beside the common ones, and their validation. */
-const VARIANTS: Record<BlockType, { extra: readonly string[]; validate: ValidateBlock }> = {
-  TEXT: { extra: ['richText'], validate: validateText },
-  HEADING: { extra: ['richText'], validate: validateHeading },
-  BULLETED_LIST: { extra: [], validate: (block, path, state) => validateList(block, path, false, state) },
-  ORDERED_LIST: { extra: [], validate: (block, path, state) => validateList(block, path, false, state) },
-  CHECKLIST: { extra: [], validate: (block, path, state) => validateList(block, path, true, state) },
-  IMAGE: { extra: ['attachmentId', 'captureSequenceId', 'imageStatus', 'imageFailure'], validate: validateImage },
-  PAGE: { extra: ['childPage'], validate: validateChild },
-};
-
-const TYPES = Object.keys(VARIANTS) as BlockType[];
-const COMMON = ['sourceBlockId', 'type', 'properties'];
-const FIELDS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
-  TYPES.map((type) => [type, new Set([...COMMON, ...VARIANTS[type].extra])]),
-);
-/** Fields of a block with an unknown type. */
-const ANY_FIELD = new Set([...COMMON, ...TYPES.flatMap((type) => VARIANTS[type].extra)]);
+/*
+ * Validation of Page documents. `compile` makes functions of the JSON Schemas that the OpenAPI document has (PRP-22 to PRP-30), and
+ * `RULES` has what these cannot express. Ajv is not used, because it does not stop at the hundredth error.
+ */
 
 interface ValidationState {
   errors: ValidationErrors;
-  /** Number of blocks of the whole tree so far. */
+  /** Number of blocks so far, in the lists that are not too long by themselves. */
   blocks: number;
-  /** Whether an error was added for a single list of blocks that is too long. */
-  listTooLong: boolean;
-  /** Level of the current page; that of the root is 1. */
-  level: number;
 }
+
+/** Adds the errors of a value that is present. @param level nesting level of the value; that of the request is 1. */
+type Validate = (value: unknown, path: string, level: number, state: ValidationState) => void;
 
 /** Documents without errors, which nothing changes: that of a REST request is a variable of its operation, and parsed again. */
 const validDocuments = new WeakSet<object>();
@@ -52,9 +32,9 @@ const validDocuments = new WeakSet<object>();
 export function validatePageDocument(value: unknown, path = ''): FieldError[] {
   if (isObject(value) && validDocuments.has(value)) return [];
   const found = ValidationErrors.collect((errors) => {
-    const state: ValidationState = { errors, blocks: 0, listTooLong: false, level: 1 };
-    validatePage(value, path, state);
-    if (state.blocks > LIMITS.blocks.max && !state.listTooLong) {
+    const state: ValidationState = { errors, blocks: 0 };
+    validateNamed('PageDocument', value, path, PAGE_LEVEL, state);
+    if (state.blocks > LIMITS.blocks.max) {
       const message = `must have ${formatRange(LIMITS.blocks)} in the whole tree, nested pages included; it has ${state.blocks}`;
       errors.add(`${path}.blocks`, message);
     }
@@ -63,112 +43,169 @@ export function validatePageDocument(value: unknown, path = ''): FieldError[] {
   return found;
 }
 
-function validatePage(value: unknown, path: string, state: ValidationState): void {
-  const { errors } = state;
-  const page = errors.requireObject(value, path, 'a page', PAGE);
-  if (!page) return;
-  if (page.schemaVersion !== SCHEMA_VERSION) {
-    const isMissing = isAbsent(page.schemaVersion);
-    errors.add(`${path}.schemaVersion`, isMissing ? 'is required' : `must be the integer ${SCHEMA_VERSION}`);
+/** Nesting level of the root page, and levels from a page to one within it: the list of blocks, the block and the page. */
+const PAGE_LEVEL = 2;
+const LEVELS_PER_PAGE = 3;
+
+/** Rules beside the schemas, by the name of the schema. One that returns false ends the validation of the value. */
+const RULES: Record<string, ((...args: Parameters<Validate>) => boolean) | undefined> = {
+  PageDocument: (_value, path, level, { errors }) => {
+    if (level <= PAGE_LEVEL + LEVELS_PER_PAGE * (LIMITS.levels.max - 1)) return true;
+    errors.add(path, `pages nest at most ${LIMITS.levels.max} levels, the root included`);
+    return false;
+  },
+  RichText: (value, path, _level, { errors }) => {
+    let points = 0;
+    for (const run of Array.isArray(value) ? value : []) {
+      if (typeof run?.text === 'string') points += countCodePoints(run.text);
+    }
+    if (points <= LIMITS.richText.max) return true;
+    errors.add(path, `must have ${formatRange(LIMITS.richText)} in all its runs together`);
+    return false;
+  },
+};
+
+function validateNamed(name: string, value: unknown, path: string, level: number, state: ValidationState): void {
+  const rule = RULES[name];
+  if (!rule || rule(value, path, level, state)) validators[name]!(value, path, level, state);
+}
+
+const toName = (ref: unknown) => String(ref).slice('#/components/schemas/'.length);
+
+/** The keywords that the schemas have. */
+interface PageSchema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  pattern?: string;
+  examples?: string[];
+  properties?: Record<string, PageSchema>;
+  required?: string[];
+  additionalProperties?: boolean;
+  /** Further properties, by the value of one of them. */
+  oneOf?: PageSchema[];
+  /** A schema or null, which is absent. */
+  anyOf?: PageSchema[];
+  discriminator?: { propertyName: string; mapping: Record<string, string> };
+  items?: PageSchema;
+  [limit: `${'min' | 'max'}${string}`]: number;
+}
+
+/** Returns the validation by a schema, of the keywords that the schemas have. */
+function compile(schema: PageSchema): Validate {
+  if (schema.$ref) {
+    const referred = toName(schema.$ref);
+    return (value, path, level, state) => validateNamed(referred, value, path, level, state);
   }
-  errors.requireText(page.title, `${path}.title`, LIMITS.pageText);
-  if (!isAbsent(page.shortDescription))
-    errors.requireText(page.shortDescription, `${path}.shortDescription`, LIMITS.pageText);
-  for (const name of ['contentMetadata', 'sharingMetadata']) {
-    if (!isAbsent(page[name])) validateFree(page[name], `${path}.${name}`, state);
+  if (schema.anyOf) return compile(schema.anyOf[0]!);
+  if (schema.discriminator) return compileUnion(schema.discriminator);
+  const [type] = [schema.type].flat();
+  if (type === 'object') return compileObject(schema);
+  if (type === 'array') return compileList(schema);
+  const findProblem = compileScalar(schema, type);
+  return (value, path, _level, { errors }) => {
+    const problem = findProblem(value);
+    if (problem) errors.add(path, problem);
+  };
+}
+
+/** Returns a function that says what is wrong with a text, number, boolean or null; null for nothing. */
+function compileScalar(schema: PageSchema, type: unknown): (value: unknown) => string | null {
+  const { minimum, maximum, minLength: min = 0, maxLength: max, pattern, examples } = schema;
+  const values = schema.enum ?? ('const' in schema ? [schema.const] : null);
+  const accept = (isValid: (value: unknown) => boolean, message: string) => (value: unknown) =>
+    isValid(value) ? null : message;
+  if (values) return accept((value) => values.includes(value), `must be one of ${values.join(', ')}`);
+  if (type === 'null') return () => 'must be null or left out';
+  if (type === 'boolean') return accept((value) => typeof value === 'boolean', 'must be true or false');
+  if (type === 'number') return accept((value) => typeof value === 'number' && isExactNumber(value), INEXACT_NUMBER);
+  if (type === 'integer') {
+    const isWithin = (value: unknown) =>
+      Number.isInteger(value) && Number(value) >= minimum! && Number(value) <= maximum!;
+    return accept(isWithin, `must be an integer from ${minimum} to ${maximum}`);
   }
-  validateBlocks(page.blocks, `${path}.blocks`, state);
+  const expression = pattern && new RegExp(pattern);
+  const message = expression
+    ? `must be an id such as ${examples![0]}`
+    : `must have ${formatRange({ min, max: max!, unit: 'characters' })}`;
+  return (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (!isCleanText(value)) return UNCLEAN;
+    return (expression ? expression.test(value) : hasLength(value, min, max!)) ? null : message;
+  };
 }
 
-function validateFree(value: unknown, path: string, { errors, level }: ValidationState): void {
-  if (errors.requireFreeObject(value, path)) errors.requireStorable(value, path, toNestingLevel(level) + 1);
+function compileUnion({ propertyName, mapping }: NonNullable<PageSchema['discriminator']>): Validate {
+  const names = new Map(Object.entries(mapping).map(([value, ref]) => [value as unknown, toName(ref)]));
+  return (value, path, level, state) => {
+    const object = state.errors.requireFreeObject(value, path);
+    if (!object) return;
+    const name = names.get(object[propertyName]);
+    if (name) validateNamed(name, value, path, level, state);
+    else state.errors.add(`${path}.${propertyName}`, `must be one of ${[...names.keys()].join(', ')}`);
+  };
 }
 
-/** Nesting level of a page in the request: each child page is in a block, in the list of its parent page. */
-const toNestingLevel = (level: number) => 2 + 3 * (level - 1);
+function compileObject({ oneOf = [], ...schema }: PageSchema): Validate {
+  const { properties = {}, required = [], additionalProperties: isOpen } = schema;
+  const names = new Set(Object.keys(properties));
+  const members = [...names].map((member) => {
+    return { member, isRequired: required.includes(member), validate: compile(properties[member]!) };
+  });
+  const variants = oneOf.map((variant) => {
+    const [constant, { const: value }] = Object.entries(variant.properties!).find(([, each]) => 'const' in each)!;
+    const merged = { ...properties, ...variant.properties };
+    const all = { ...schema, properties: merged, required: [...required, ...variant.required!] };
+    return { constant, value, validate: compileObject(all) };
+  });
+  return (value, path, level, state) => {
+    const { errors } = state;
+    const variant = isObject(value) && variants.find((each) => value[each.constant] === each.value);
+    if (variant) return variant.validate(value, path, level, state);
+    const object = isOpen ? errors.requireFreeObject(value, path) : errors.requireObject(value, path, names);
+    if (!object) return;
+    for (const { member, isRequired, validate } of members) {
+      const field = `${path}.${member}`;
+      if (!isAbsent(object[member])) validate(object[member], field, level + 1, state);
+      else if (isRequired) errors.add(field, 'is required');
+    }
+    if (!isOpen) return;
+    const others = Object.entries(object).filter(([member]) => !names.has(member));
+    errors.requireStorable(Object.fromEntries(others), path, level);
+  };
+}
 
-function validateBlocks(value: unknown, path: string, state: ValidationState): void {
-  const blocks = state.errors.requireList(value, path, LIMITS.blocks);
-  if (!blocks) return;
-  state.blocks += blocks.length;
-  state.listTooLong ||= blocks.length > LIMITS.blocks.max;
-  const seen = new Map<string, number>();
-  const repeated = `must be unique among its siblings; ${path}[#] has it too`;
-  for (let at = 0; at < blocks.length; at++) {
-    const here = `${path}[${at}]`;
-    const block = blocks[at];
-    const id = validateBlock(block, here, state);
-    if (id !== null) validateUnique(seen, id, at, `${here}.sourceBlockId`, repeated, state.errors);
+/** Property that is unique in a list, by the name of the schema of its items. */
+const UNIQUE: Record<string, string> = { Block: 'sourceBlockId', ListItem: 'id', ChecklistItem: 'id' };
+
+function compileList({ items, minItems = 0, maxItems }: PageSchema): Validate {
+  const validate = compile(items!);
+  const name = toName(items!.$ref);
+  const key = UNIQUE[name];
+  return (value, path, level, state) => {
+    const { errors } = state;
+    if (!Array.isArray(value)) return errors.add(path, 'must be an array');
+    const isWithin = value.length >= minItems && value.length <= maxItems!;
+    if (!isWithin) errors.add(path, `must have ${formatRange({ min: minItems, max: maxItems!, unit: 'items' })}`);
+    if (isWithin && name === 'Block') state.blocks += value.length;
+    for (let at = 0; at < value.length; at++) validate(value[at], `${path}[${at}]`, level + 1, state);
+    if (key) requireUnique(value, key, path, errors);
+  };
+}
+
+/** Requires that no two objects of the list have the same text. */
+function requireUnique(list: readonly unknown[], key: string, path: string, errors: ValidationErrors): void {
+  const indexes = new Map<string, number>();
+  for (const [at, item] of list.entries()) {
+    const id = isObject(item) ? item[key] : null;
+    if (typeof id !== 'string') continue;
+    const first = indexes.get(id);
+    if (first === undefined) indexes.set(id, at);
+    else errors.add(`${path}[${at}].${key}`, `must be unique; ${path}[${first}] has it too`);
   }
 }
 
-/** Returns the `sourceBlockId`, or null if it is invalid. */
-function validateBlock(value: unknown, path: string, state: ValidationState): string | null {
-  const { errors } = state;
-  const allowedFields = isObject(value) ? FIELDS.get(value.type) : undefined;
-  const type = allowedFields ? ((value as Fields).type as BlockType) : null;
-  const block = errors.requireObject(value, path, type ? `a ${type} block` : 'a block', allowedFields ?? ANY_FIELD);
-  if (!block) return null;
-  const id = errors.requireText(block.sourceBlockId, `${path}.sourceBlockId`, LIMITS.sourceBlockId);
-  if (!type) errors.requireOneOf(block.type, `${path}.type`, TYPES);
-  const properties = errors.requireFreeObject(block.properties, `${path}.properties`);
-  if (!type) return id;
-  VARIANTS[type].validate(block, path, state);
-  // The free-form properties: `level` and `items` are validated above, for the types that have them.
-  for (const name of Object.keys(properties ?? {})) {
-    const own = (type === 'HEADING' && name === 'level') || (type.endsWith('LIST') && name === 'items');
-    if (!own)
-      errors.requireStorable({ [name]: properties![name] }, `${path}.properties`, toNestingLevel(state.level) + 3);
-  }
-  return id;
-}
-
-function validateText(block: Fields, path: string, { errors }: ValidationState): void {
-  validateRichText(block.richText, `${path}.richText`, errors);
-}
-
-function validateHeading(block: Fields, path: string, state: ValidationState): void {
-  validateText(block, path, state);
-  if (isObject(block.properties))
-    state.errors.requireInteger(block.properties.level, `${path}.properties.level`, LIMITS.headingLevel);
-}
-
-function validateList(block: Fields, path: string, hasChecks: boolean, { errors }: ValidationState): void {
-  if (isObject(block.properties)) validateItems(block.properties.items, `${path}.properties.items`, hasChecks, errors);
-}
-
-function validateImage(block: Fields, path: string, { errors }: ValidationState): void {
-  const { attachmentId, captureSequenceId, imageStatus, imageFailure } = block;
-  errors.requireOneOf(imageStatus, `${path}.imageStatus`, Object.keys(ImageStatus));
-  if (!isAbsent(captureSequenceId) && !(typeof captureSequenceId === 'number' && isExactNumber(captureSequenceId)))
-    errors.add(`${path}.captureSequenceId`, INEXACT_NUMBER);
-  if (imageStatus === ImageStatus.SYNCED) {
-    if (isAbsent(attachmentId)) errors.add(`${path}.attachmentId`, 'is required when imageStatus is SYNCED');
-    else if (typeof attachmentId !== 'string' || !PATTERNS.attachment.test(attachmentId))
-      errors.add(`${path}.attachmentId`, 'must be the id of a photo, which begins with att_');
-    if (!isAbsent(imageFailure))
-      errors.add(`${path}.imageFailure`, 'must be null or absent when imageStatus is SYNCED');
-    return;
-  }
-  if (imageStatus === ImageStatus.FAILED && !isAbsent(attachmentId))
-    errors.add(`${path}.attachmentId`, 'must be null when imageStatus is FAILED');
-  if (isAbsent(imageFailure)) {
-    if (imageStatus === ImageStatus.FAILED)
-      errors.add(`${path}.imageFailure`, 'is required when imageStatus is FAILED');
-    return;
-  }
-  const failure = errors.requireObject(imageFailure, `${path}.imageFailure`, 'an image failure', FAILURE);
-  if (!failure) return;
-  errors.requireText(failure.code, `${path}.imageFailure.code`, LIMITS.failureCode);
-  errors.requireText(failure.message, `${path}.imageFailure.message`, LIMITS.failureMessage);
-}
-
-function validateChild(block: Fields, path: string, state: ValidationState): void {
-  if (state.level === LIMITS.levels.max) {
-    state.errors.add(`${path}.childPage`, `pages nest at most ${LIMITS.levels.max} levels, the root included`);
-    return;
-  }
-  state.level++;
-  validatePage(block.childPage, `${path}.childPage`, state);
-  state.level--;
-}
+const validators = Object.fromEntries(
+  Object.entries(pageSchemas).map(([name, schema]) => [name, compile(schema as PageSchema)]),
+);

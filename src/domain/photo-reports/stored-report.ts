@@ -70,10 +70,10 @@ export function validateReportRow(row: Fields): FieldError[] {
 }
 
 function validateContent({ content, sourceRevision }: Fields, errors: ValidationErrors): void {
-  const fields = errors.requireObject(content, 'content', 'the content of a report', CONTENT_FIELDS);
+  const fields = errors.requireObject(content, 'content', CONTENT_FIELDS);
   if (!fields) return;
   validateFields(fields, 'content', CONTENT, errors);
-  const author = errors.requireObject(fields.sourceAuthor, 'content.sourceAuthor', 'an author', AUTHOR_FIELDS);
+  const author = errors.requireObject(fields.sourceAuthor, 'content.sourceAuthor', AUTHOR_FIELDS);
   if (author) validateFields(author, 'content.sourceAuthor', AUTHOR, errors);
   validateFields({ sourceRevision }, '', { sourceRevision: { type: SourceRevision } }, errors);
 }

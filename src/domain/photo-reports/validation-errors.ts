@@ -1,9 +1,8 @@
 import { formatFieldPath } from '../../../schema/input.ts';
 import { isObject } from '../../../schema/is-object.ts';
 import { findJsonProblems, INEXACT_NUMBER, isExactNumber } from '../../../schema/json-problems.ts';
-import { isCleanText, UNCLEAN } from '../../../schema/text.ts';
 import { type FieldError, MAX_FIELD_ERRORS, shortenName } from '../../shared/errors.ts';
-import { formatRange, hasLengthWithin, LIMITS, type Limit } from './limits.ts';
+import { formatRange, LIMITS } from './limits.ts';
 import { PreparedPage } from './prepared-page.ts';
 
 export type Fields = Record<string, unknown>;
@@ -36,14 +35,14 @@ export class ValidationErrors {
   }
 
   /** Returns the object, or null; adds an error for each unknown field. */
-  requireObject(value: unknown, path: string, what: string, allowedFields: ReadonlySet<string>): Fields | null {
+  requireObject(value: unknown, path: string, allowedFields: ReadonlySet<string>): Fields | null {
     const object = this.requireFreeObject(value, path);
     if (!object) return null;
     for (const name in object) {
       if (allowedFields.has(name)) continue;
       this.add(
         `${path}.${shortenName(name).toWellFormed()}`,
-        `is not a field of ${what}; it has ${[...allowedFields].join(', ')}`,
+        `is not a field of this object; it has ${[...allowedFields].join(', ')}`,
       );
     }
     return object;
@@ -56,36 +55,6 @@ export class ValidationErrors {
     else if (isObject(value)) return value;
     else this.add(path, isAbsent(value) ? 'is required' : 'must be an object');
     return null;
-  }
-
-  /** Returns the array, or null. Adds an error if its length is outside the limit. */
-  requireList(value: unknown, path: string, limit: Limit): readonly unknown[] | null {
-    if (!Array.isArray(value)) {
-      this.add(path, isAbsent(value) ? 'is required' : 'must be an array');
-      return null;
-    }
-    if (value.length < limit.min || value.length > limit.max) this.add(path, `must have ${formatRange(limit)}`);
-    return value;
-  }
-
-  /** Returns the text; null if it is not text or its length is outside the limit. */
-  requireText(value: unknown, path: string, limit?: Limit): string | null {
-    if (typeof value !== 'string') this.add(path, isAbsent(value) ? 'is required' : 'must be a string');
-    else if (!isCleanText(value)) this.add(path, UNCLEAN);
-    else if (limit && !hasLengthWithin(value, limit)) this.add(path, `must have ${formatRange(limit)}`);
-    else return value;
-    return null;
-  }
-
-  requireInteger(value: unknown, path: string, { min, max }: Limit): void {
-    if (isAbsent(value)) this.add(path, 'is required');
-    else if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
-      this.add(path, `must be an integer from ${min} to ${max}`);
-  }
-
-  requireOneOf(value: unknown, path: string, values: readonly string[]): void {
-    if (values.includes(value as string)) return;
-    this.add(path, isAbsent(value) ? 'is required' : `must be one of ${values.join(', ')}`);
   }
 
   /**
