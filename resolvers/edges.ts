@@ -13,12 +13,12 @@ import type { Reader } from '../src/database/read/reader.ts';
  */
 
 type GraphqlType = Parameters<typeof Arg>[1] extends infer F ? (F extends () => infer T ? T : never) : never;
-/** Arguments of an edge: a class of `@ArgsType`, or types by name, which are all nullable. */
-type EdgeArguments = ClassType<object> | Record<string, GraphqlType>;
+/** Arguments of a field: a class of `@ArgsType`, or types by name, which are all nullable. */
+export type FieldArguments = ClassType<object> | Record<string, GraphqlType>;
 
-interface PageEdgeOptions<Filter extends string> {
-  /** Arguments beside `offset` and `limit`. */
-  args?: EdgeArguments[];
+export interface FilterOptions<Filter extends string> {
+  /** Arguments beside those of the page. */
+  args?: FieldArguments[];
   /** Filters for the values of the arguments. Default: each argument is the filter of its name. */
   // biome-ignore lint/suspicious/noExplicitAny: the values of the arguments, whose types the schema has checked.
   where?: (args: any) => Where<NoInfer<Filter>>;
@@ -35,18 +35,18 @@ export function pageEdge<Row extends object, Filter extends string>(
   reader: Reader<Row, Filter>,
   by: NoInfer<Filter>,
   description: string,
-  { args = [], where = (values) => values }: PageEdgeOptions<Filter> = {},
+  { args = [], where = (values) => values }: FilterOptions<Filter> = {},
 ): ClassType<object> {
-  const parameters = args.flatMap(toParameters);
+  const parameters = args.flatMap((each) => toParameters(each));
   class PageEdge {
     [field]({ id }: { id: string }, { loaders }: RequestContext, selection: Selection | null, ...values: object[]) {
-      const page = values[parameters.length] as PageArgs;
-      const argumentValues: Record<string, unknown> = {};
-      for (const [index, { name }] of parameters.entries()) {
-        if (name === null) Object.assign(argumentValues, values[index]);
-        else argumentValues[name] = values[index];
-      }
-      return loaders.loadPage(reader.select(selection), by, id, where(argumentValues), toPageWindow(page));
+      return loaders.loadPage(
+        reader.select(selection),
+        by,
+        id,
+        where(toArguments(parameters, values)),
+        toPageWindow(values.at(-1)!),
+      );
     }
   }
   const type = createPageType(reader.entity as ClassType<Row>);
@@ -110,17 +110,27 @@ export function summaryEdge<Row extends object>(
   return SummaryEdge;
 }
 
-type EdgeDecorator = ReturnType<typeof Ctx>;
+type ParameterOfMethod = ReturnType<typeof Ctx>;
 
-interface EdgeParameter {
+export interface FieldParameter {
   /** Null for a class of arguments. */
   name: string | null;
-  decorator: EdgeDecorator;
+  decorator: ParameterOfMethod;
 }
 
-function toParameters(args: EdgeArguments): EdgeParameter[] {
+export function toParameters(args: FieldArguments, nullable = true): FieldParameter[] {
   if (typeof args === 'function') return [{ name: null, decorator: Args(() => args) }];
-  return Object.entries(args).map(([name, type]) => ({ name, decorator: Arg(name, () => type, { nullable: true }) }));
+  return Object.entries(args).map(([name, type]) => ({ name, decorator: Arg(name, () => type, { nullable }) }));
+}
+
+/** Returns the values of the parameters by the names of the arguments. */
+export function toArguments(parameters: readonly FieldParameter[], values: readonly object[]) {
+  const named: Record<string, unknown> = {};
+  for (const [index, { name }] of parameters.entries()) {
+    if (name === null) Object.assign(named, values[index]);
+    else named[name] = values[index];
+  }
+  return named;
 }
 
 interface EdgeDeclaration {
@@ -130,26 +140,33 @@ interface EdgeDeclaration {
   /** Properties of the parent that the method takes. */
   reads: string[];
   /** Of the parameters after parent, context and selection. */
-  decorators: EdgeDecorator[];
+  decorators: ParameterOfMethod[];
 }
 
-/** Applies type-graphql's decorators to the method, in the order in which TypeScript applies those that are written in a class. */
 function declareEdge(
   edge: ClassType<object>,
   parent: ClassType<object>,
   field: string,
   { description, type, nullable, reads, decorators }: EdgeDeclaration,
 ): void {
-  const { prototype } = edge;
-  const parameters = [Root(), Ctx(), Selected(), ...decorators];
-  for (let index = parameters.length - 1; index >= 0; index--) parameters[index]!(prototype, field, index);
-  const descriptor = Object.getOwnPropertyDescriptor(prototype, field)!;
-  for (const decorate of [
-    Reads(...reads),
-    GraphOnly(),
-    FieldResolver(() => type, { description, nullable }),
-  ] as MethodDecorator[]) {
-    decorate(prototype, field, descriptor);
-  }
+  const fieldResolver = FieldResolver(() => type, { description, nullable });
+  decorateMethod(
+    edge,
+    field,
+    [Root(), Ctx(), Selected(), ...decorators],
+    [Reads(...reads), GraphOnly(), fieldResolver],
+  );
   Resolver(() => parent)(edge);
+}
+
+/** Applies type-graphql's decorators to the method, in the order in which TypeScript applies those that are written in a class. */
+export function decorateMethod(
+  { prototype }: ClassType<object>,
+  method: string,
+  parameters: ParameterOfMethod[],
+  decorators: unknown[],
+): void {
+  for (let index = parameters.length - 1; index >= 0; index--) parameters[index]!(prototype, method, index);
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, method)!;
+  for (const decorate of decorators as MethodDecorator[]) decorate(prototype, method, descriptor);
 }

@@ -4,41 +4,39 @@ import { attendanceEdges } from './attendance/attendance.edges.ts';
 import { SignOnEventResolver } from './attendance/attendance.resolver.ts';
 import { GateListsResolver } from './attendance/gate-lists.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
-import { DefectResolver, defectEdges } from './defect/defect.resolver.ts';
+import { defectFields } from './defect/defect.resolver.ts';
 import { EventResolver } from './event/event.resolver.ts';
-import { InductionResolver, inductionEdges } from './induction/induction.resolver.ts';
-import { MeetingResolver, meetingEdges } from './meeting/meeting.resolver.ts';
+import { InductionResolver, inductionFields } from './induction/induction.resolver.ts';
+import { MeetingResolver, meetingFields } from './meeting/meeting.resolver.ts';
 import { MeetingWritesResolver } from './meeting/meeting-writes.resolver.ts';
-import { folderEdges, PhotoFolderResolver } from './photo/folder.resolver.ts';
+import { folderFields, PhotoFolderResolver } from './photo/folder.resolver.ts';
 import { GalleryResolver } from './photo/gallery.resolver.ts';
-import { DefectPhotosResolver, PhotoResolver, photoEdges } from './photo/photo.resolver.ts';
+import { DefectPhotosResolver, PhotoResolver, photoFields } from './photo/photo.resolver.ts';
 import {
   PhotoReportResolver,
-  photoReportEdges,
+  photoReportFields,
   ReportImageResolver,
   ReportPageResolver,
 } from './photo-report/photo-report.resolver.ts';
 import { PhotoReportSyncResolver } from './photo-report/photo-report-sync.resolver.ts';
-import { ProjectResolver, projectEdges } from './project/project.resolver.ts';
+import { projectFields } from './project/project.resolver.ts';
 import { RequestLogResolver } from './request-log/request-log.resolver.ts';
 import { SnapshotResolver } from './snapshot/snapshot.resolver.ts';
-import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
-import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';
-import { PrequalificationResolver, prequalificationEdges } from './subcontractor/prequalification.resolver.ts';
-import { SubcontractorResolver, subcontractorEdges } from './subcontractor/subcontractor.resolver.ts';
-import { SwmsResolver, swmsEdges } from './subcontractor/swms.resolver.ts';
+import { contactFields } from './subcontractor/contact.resolver.ts';
+import { InsuranceResolver, insuranceFields } from './subcontractor/insurance.resolver.ts';
+import { prequalificationFields } from './subcontractor/prequalification.resolver.ts';
+import { SubcontractorResolver, subcontractorFields } from './subcontractor/subcontractor.resolver.ts';
+import { SwmsResolver, swmsFields } from './subcontractor/swms.resolver.ts';
 import { workerEdges } from './subcontractor/worker.edges.ts';
-import { TimesheetResolver, timesheetEdges } from './timesheet/timesheet.resolver.ts';
+import { TimesheetResolver, timesheetFields } from './timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from './viewer/viewer.resolver.ts';
 import { WebhookResolver } from './webhook/webhook.resolver.ts';
 
-/** All resolvers: classes with methods, and declared edges. */
+/** All resolvers: classes with methods, and declared fields. */
 export const resolvers: NonEmptyArray<new () => object> = [
   AttachmentResolver,
   BuilderResolver,
-  ContactResolver,
   DefectPhotosResolver,
-  DefectResolver,
   EventResolver,
   GalleryResolver,
   GateListsResolver,
@@ -50,8 +48,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   PhotoReportResolver,
   PhotoReportSyncResolver,
   PhotoResolver,
-  PrequalificationResolver,
-  ProjectResolver,
   ReportImageResolver,
   ReportPageResolver,
   RequestLogResolver,
@@ -63,18 +59,18 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ViewerResolver,
   WebhookResolver,
   ...attendanceEdges,
-  ...contactEdges,
-  ...defectEdges,
-  ...folderEdges,
-  ...inductionEdges,
-  ...insuranceEdges,
-  ...meetingEdges,
-  ...photoEdges,
-  ...photoReportEdges,
-  ...prequalificationEdges,
-  ...projectEdges,
-  ...subcontractorEdges,
-  ...swmsEdges,
-  ...timesheetEdges,
+  ...contactFields,
+  ...defectFields,
+  ...folderFields,
+  ...inductionFields,
+  ...insuranceFields,
+  ...meetingFields,
+  ...photoFields,
+  ...photoReportFields,
+  ...prequalificationFields,
+  ...projectFields,
+  ...subcontractorFields,
+  ...swmsFields,
+  ...timesheetFields,
   ...workerEdges,
 ];

@@ -7,34 +7,19 @@ import { InductionStatus } from '../../schema/enums.ts';
 import { isId } from '../../schema/ids.ts';
 import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
-import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import { BuilderId, InductionKey, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { inductionDetails, inductions } from '../../src/domain/readers/induction.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { pageEdge } from '../edges.ts';
-import { authorizeSubcontractorPage } from '../subcontractor/subcontractor-authorization.ts';
+import { builderPage, subcontractorPage } from '../queries.ts';
 
 const InductionPage = createPageType(Induction);
 
 @Resolver(() => Induction)
 export class InductionResolver {
-  @Query(() => InductionPage, { description: "The inductions of a subcontractor's workers." })
-  @Rest('GET /subcontractors/{id}/inductions', { scope: 'read:inductions', tag: 'Inductions' })
-  async subcontractorInductions(
-    @Arg('id', () => SubcontractorId) id: string,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() context: RequestContext,
-  ): Promise<Page<Induction>> {
-    const where = { subcontractorId: id, projectId, status };
-    const found = await inductions.select(selection).findPage(context.database, where, page);
-    return authorizeSubcontractorPage(context, id, 'read:inductions', found);
-  }
-
   @Query(() => InductionPage, { description: 'The inductions to a project.' })
   @Rest('GET /builders/{builderId}/projects/{projectId}/inductions', { scope: 'read:inductions', tag: 'Inductions' })
   async projectInductions(
@@ -51,19 +36,6 @@ export class InductionResolver {
     const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
     if (!owned) throw notFound('Project');
     return found;
-  }
-
-  @Query(() => InductionPage, { description: "The inductions to all of a builder's projects." })
-  @Scoped('read:inductions')
-  inductions(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<Induction>> {
-    return inductions.select(selection).findPage(database, { builderId, projectId, status }, page);
   }
 
   @Query(() => InductionDetails, { description: "One induction to a project, with the worker's answers." })
@@ -86,7 +58,15 @@ export class InductionResolver {
 
 const args = [{ status: InductionStatus, projectId: ProjectId }];
 
-export const inductionEdges = [
+export const inductionFields = [
+  subcontractorPage('subcontractorInductions', inductions, "The inductions of a subcontractor's workers.", {
+    operation: Rest('GET /subcontractors/{id}/inductions', { scope: 'read:inductions', tag: 'Inductions' }),
+    args: [{ projectId: ProjectId, status: InductionStatus }],
+  }),
+  builderPage('inductions', inductions, "The inductions to all of a builder's projects.", {
+    operation: Scoped('read:inductions'),
+    args: [{ projectId: ProjectId, status: InductionStatus }],
+  }),
   pageEdge(Project, 'inductions', inductions, 'projectId', 'The inductions to the project.', {
     args: [{ status: InductionStatus }],
   }),

@@ -18,16 +18,15 @@ import {
   meetingTemplates,
 } from '../../src/domain/readers/meeting.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { requireFound } from '../../src/domain/require-found.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
+import { builderRecord } from '../queries.ts';
 
-const MeetingPage = createPageType(Meeting);
 const MeetingNotePage = createPageType(MeetingNote);
 
 @Resolver(() => Meeting)
 export class MeetingResolver {
-  @Query(() => MeetingPage, { description: 'The meetings of a builder.' })
+  @Query(() => createPageType(Meeting), { description: 'The meetings of a builder.' })
   @Rest('GET /builders/{builderId}/meetings', { scope: 'read:meetings', tag: 'Meetings' })
   meetings(
     @Arg('builderId', () => BuilderId) builderId: string,
@@ -40,16 +39,6 @@ export class MeetingResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Meeting>> {
     return meetings.select(selection).findPage(database, { builderId, projectId, status, ...range }, page);
-  }
-
-  @Query(() => Meeting, { description: 'One meeting.' })
-  @Scoped('read:meetings')
-  meeting(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('meetingId', () => MeetingId) meetingId: string,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Meeting> {
-    return requireFound(meetings.findOne(database, meetingId, { builderId }), 'Meeting');
   }
 
   @Query(() => MeetingNotePage, { description: 'The synced notes of a meeting that are not archived.' })
@@ -73,7 +62,10 @@ export class MeetingResolver {
 
 const args = [{ status: [MeetingStatus] }, DateRangeArgs];
 
-export const meetingEdges = [
+export const meetingFields = [
+  builderRecord('meeting', meetings, { meetingId: MeetingId }, ['Meeting', 'One meeting.'], {
+    operation: Scoped('read:meetings'),
+  }),
   recordEdge(Meeting, 'builder', builders, 'builderId', 'The builder whose meeting it is.'),
   recordEdge(Meeting, 'project', projects, 'projectId', 'The project that the meeting is about.', { nullable: true }),
   recordEdge(Meeting, 'template', meetingTemplates, 'templateId', 'The template that the meeting is written in.', {

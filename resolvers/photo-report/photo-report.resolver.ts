@@ -1,12 +1,11 @@
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { ArgsType, Ctx, Field, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { ReportBlock, ReportImage, ReportPage } from '../../entities/report-tree.type.ts';
-import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
-import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
+import { JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { ReportExternalId, ReportSourceApp } from '../../src/domain/photo-reports/photo-report.scalars.ts';
@@ -20,11 +19,9 @@ import {
   type StoredContent,
 } from '../../src/domain/readers/photo-report.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { requireFound } from '../../src/domain/require-found.ts';
 import { parseJsonInSlices } from '../../src/limits/parse-json.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
-
-const PhotoReportPage = createPageType(PhotoReport);
+import { builderPage, builderRecord } from '../queries.ts';
 
 @ArgsType()
 class ReportFilterArgs {
@@ -45,29 +42,6 @@ const toFilters = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) 
 /** Queries of photo reports (PRP-36). */
 @Resolver(() => PhotoReport)
 export class PhotoReportResolver {
-  @Query(() => PhotoReportPage, { description: 'The photo reports of a builder.' })
-  @Scoped('read:photos')
-  photoReports(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Args() filter: ReportFilterArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<PhotoReport>> {
-    return photoReports.select(selection).findPage(database, { builderId, projectId, ...toFilters(filter) }, page);
-  }
-
-  @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
-  @Scoped('read:photos')
-  photoReport(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
-    @Ctx() { database }: RequestContext,
-  ): Promise<PhotoReport> {
-    return requireFound(photoReports.findOne(database, photoReportId, { builderId }), 'Photo report');
-  }
-
   @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
   @GraphOnly()
   @Reads('id')
@@ -115,7 +89,19 @@ export class ReportImageResolver {
   }
 }
 
-export const photoReportEdges = [
+export const photoReportFields = [
+  builderPage('photoReports', photoReports, 'The photo reports of a builder.', {
+    operation: Scoped('read:photos'),
+    args: [{ projectId: ProjectId }, ReportFilterArgs],
+    where: ({ projectId, ...filters }) => ({ projectId, ...toFilters(filters) }),
+  }),
+  builderRecord(
+    'photoReport',
+    photoReports,
+    { photoReportId: PhotoReportId },
+    ['Photo report', 'One photo report, active or archived.'],
+    { operation: Scoped('read:photos') },
+  ),
   recordEdge(PhotoReport, 'builder', builders, 'builderId', 'The builder whose report it is.'),
   recordEdge(PhotoReport, 'project', projects, 'projectId', 'The project that the report is about.', {
     nullable: true,

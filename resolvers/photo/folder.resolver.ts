@@ -1,48 +1,23 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
-import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { IdempotentRequest } from '../../src/domain/create-once.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photos/folders.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 import { Idempotent } from '../idempotent.ts';
+import { builderPage, builderRecord } from '../queries.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
 
-const PhotoFolderPage = createPageType(PhotoFolder);
 const tag = 'Photos';
 
 @Resolver(() => PhotoFolder)
 export class PhotoFolderResolver {
-  @Query(() => PhotoFolderPage, { description: 'The photo folders of a builder.' })
-  @Rest('GET /builders/{builderId}/photo-folders', { scope: 'read:photos', tag })
-  photoFolders(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Args() { projectId, parentId }: FolderFilterArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<PhotoFolder>> {
-    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, page);
-  }
-
-  @Query(() => PhotoFolder, { description: 'One photo folder.' })
-  @Rest('GET /builders/{builderId}/photo-folders/{folderId}', { scope: 'read:photos', tag })
-  photoFolder(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('folderId', () => FolderId) folderId: string,
-    @Ctx() { database }: RequestContext,
-  ): Promise<PhotoFolder> {
-    return requireFound(photoFolders.findOne(database, folderId, { builderId }), 'Photo folder');
-  }
-
   @Mutation(() => PhotoFolder, { description: 'Creates a photo folder.' })
   @Rest('POST /builders/{builderId}/photo-folders', { scope: 'write:photos', tag, status: 201 })
   createPhotoFolder(
@@ -84,7 +59,14 @@ export class PhotoFolderResolver {
   }
 }
 
-export const folderEdges = [
+export const folderFields = [
+  builderPage('photoFolders', photoFolders, 'The photo folders of a builder.', {
+    operation: Rest('GET /builders/{builderId}/photo-folders', { scope: 'read:photos', tag }),
+    args: [FolderFilterArgs],
+  }),
+  builderRecord('photoFolder', photoFolders, { folderId: FolderId }, ['Photo folder', 'One photo folder.'], {
+    operation: Rest('GET /builders/{builderId}/photo-folders/{folderId}', { scope: 'read:photos', tag }),
+  }),
   recordEdge(PhotoFolder, 'builder', builders, 'builderId', 'The builder whose folder it is.'),
   recordEdge(PhotoFolder, 'project', projects, 'projectId', 'The project that it is about.', { nullable: true }),
   recordEdge(PhotoFolder, 'parent', photoFolders, 'parentId', 'The folder that it is in.', { nullable: true }),

@@ -1,11 +1,10 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
-import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -18,44 +17,16 @@ import { findRenditions, toRendition } from '../../src/domain/photos/renditions.
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { requireFound } from '../../src/domain/require-found.ts';
 import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 import { Idempotent } from '../idempotent.ts';
+import { builderPage, builderRecord } from '../queries.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
 
-const PhotoPage = createPageType(Photo);
-
 @Resolver(() => Photo)
 export class PhotoResolver {
-  @Query(() => PhotoPage, { description: 'The active photos of a builder.' })
-  @Rest('GET /builders/{builderId}/photos', { scope: 'read:photos', tag: 'Photos' })
-  photos(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Args() filter: PhotoFilterArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<Photo>> {
-    const { projectId, folderId } = filter;
-    return photos
-      .select(selection)
-      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, page);
-  }
-
-  @Query(() => Photo, { description: 'One active photo.' })
-  @Rest('GET /builders/{builderId}/photos/{photoId}', { scope: 'read:photos', tag: 'Photos' })
-  photo(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('photoId', () => AttachmentId) photoId: string,
-    @Args() source: PhotoSourceArgs,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Photo> {
-    return requireFound(photos.findOne(database, photoId, { builderId, source: toSources(source) }), 'Photo');
-  }
-
   @Mutation(() => Photo, {
     description: 'Creates a photo of the gallery from an uploaded image or one on an approved host.',
   })
@@ -146,12 +117,27 @@ export class DefectPhotosResolver {
   }
 }
 
-const toFilters = ({ source, folderId }: PhotoSourceArgs & { folderId?: string | null }) => ({
+const toFilters = ({
+  source,
+  ...filters
+}: PhotoSourceArgs & { projectId?: string | null; folderId?: string | null }) => ({
+  ...filters,
   source: toSources({ source }),
-  folderId,
 });
 
-export const photoEdges = [
+const readPhotos = { scope: 'read:photos', tag: 'Photos' } as const;
+
+export const photoFields = [
+  builderPage('photos', photos, 'The active photos of a builder.', {
+    operation: Rest('GET /builders/{builderId}/photos', readPhotos),
+    args: [PhotoFilterArgs],
+    where: toFilters,
+  }),
+  builderRecord('photo', photos, { photoId: AttachmentId }, ['Photo', 'One active photo.'], {
+    operation: Rest('GET /builders/{builderId}/photos/{photoId}', readPhotos),
+    args: [PhotoSourceArgs],
+    where: toFilters,
+  }),
   pageEdge(Builder, 'photos', photos, 'builderId', 'The active photos of the builder.', {
     args: [PhotoSourceArgs],
     where: toFilters,

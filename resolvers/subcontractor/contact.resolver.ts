@@ -1,16 +1,10 @@
-import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
-import { Contact } from '../../entities/contact.entity.ts';
+import { ArgsType, Field } from 'type-graphql';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
-import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
-import { Selected, type Selection } from '../../schema/selection.ts';
-import type { RequestContext } from '../../src/auth/request-context.ts';
+import { ProjectId } from '../../schema/scalars.ts';
 import { contacts } from '../../src/domain/readers/contact.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
-
-const ContactPage = createPageType(Contact);
+import { subcontractorPage } from '../queries.ts';
 
 @ArgsType()
 class ContactArgs {
@@ -21,24 +15,11 @@ class ContactArgs {
   isPrimary?: boolean | null;
 }
 
-@Resolver(() => Contact)
-export class ContactResolver {
-  @Query(() => ContactPage, { description: 'The contacts of a subcontractor.' })
-  @Rest('GET /subcontractors/{id}/contacts', { scope: 'read:contacts', tag: 'Subcontractors' })
-  async subcontractorContacts(
-    @Arg('id', () => SubcontractorId) id: string,
-    @Args() { projectId, isPrimary }: ContactArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() context: RequestContext,
-  ): Promise<Page<Contact>> {
-    const where = { subcontractorId: id, projectId, isPrimary };
-    const found = await contacts.select(selection).findPage(context.database, where, page);
-    return authorizeSubcontractorPage(context, id, 'read:contacts', found);
-  }
-}
-
-export const contactEdges = [
+export const contactFields = [
+  subcontractorPage('subcontractorContacts', contacts, 'The contacts of a subcontractor.', {
+    operation: Rest('GET /subcontractors/{id}/contacts', { scope: 'read:contacts', tag: 'Subcontractors' }),
+    args: [ContactArgs],
+  }),
   pageEdge(Subcontractor, 'contacts', contacts, 'subcontractorId', 'The contacts of the subcontractor.', {
     args: [ContactArgs],
   }),

@@ -13,11 +13,10 @@ import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
+import { subcontractorPage } from '../queries.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
-import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
 const SubcontractorPage = createPageType(Subcontractor);
-const ProjectPage = createPageType(Project);
 
 @Resolver(() => Subcontractor)
 export class SubcontractorResolver {
@@ -55,21 +54,12 @@ export class SubcontractorResolver {
     const subcontractor = await subcontractors.findOne(context.database, id, where);
     return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
   }
-
-  @Query(() => ProjectPage, { description: 'The projects that a subcontractor is assigned to.' })
-  @Rest('GET /subcontractors/{id}/projects', { scope: 'read:projects', tag: 'Subcontractors' })
-  async subcontractorProjects(
-    @Arg('id', () => SubcontractorId) id: string,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() context: RequestContext,
-  ): Promise<Page<Project>> {
-    const found = await projects.select(selection).findPage(context.database, { subcontractorId: id }, page);
-    return authorizeSubcontractorPage(context, id, 'read:projects', found);
-  }
 }
 
-export const subcontractorEdges = [
+export const subcontractorFields = [
+  subcontractorPage('subcontractorProjects', projects, 'The projects that a subcontractor is assigned to.', {
+    operation: Rest('GET /subcontractors/{id}/projects', { scope: 'read:projects', tag: 'Subcontractors' }),
+  }),
   pageEdge(Builder, 'subcontractors', subcontractors, 'builderId', 'The subcontractors of the builder.', {
     args: [{ projectId: ProjectId }, SubcontractorArgs],
     where: ({ projectId, ...args }) => ({ projectId, ...toSubcontractorFilters(args) }),

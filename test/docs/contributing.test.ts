@@ -80,8 +80,7 @@ describe('a forgotten step is reported', () => {
   it('when an entity or a resolver is in no list', async () => {
     expect(await findUnlistedSources(folder)).toEqual([
       'Permit of entities/permit.entity.ts is missing from entities/index.ts.',
-      'PermitResolver of resolvers/permit/permit.resolver.ts is missing from resolvers/registry.ts.',
-      'permitEdges of resolvers/permit/permit.resolver.ts is missing from resolvers/registry.ts.',
+      'permitFields of resolvers/permit/permit.resolver.ts is missing from resolvers/registry.ts.',
     ]);
   });
 

@@ -22,12 +22,12 @@ const LISTS: SourceList[] = [
     folder: 'resolvers',
     list: 'registry.ts',
     isListed: (file) => /\.(resolver|edges)\.ts$/.test(file),
-    exported: /^export (?:class|const) (\w+(?:Resolver|[eE]dges))\b/gm,
+    exported: /^export (?:class|const) (\w+(?:Resolver|[eE]dges|Fields))\b/gm,
   },
 ];
 
 /**
- * Returns a sentence for each entity that is missing from `entities/index.ts`, and each resolver and array of edges that is missing
+ * Returns a sentence for each entity that is missing from `entities/index.ts`, and each resolver and array of fields that is missing
  * from `resolvers/registry.ts`.
  *
  * @param root folder of `package.json`.
