@@ -23,9 +23,6 @@ export const SIGNED_URL_SECONDS = 900;
 
 /** The stored objects of one region, and their signed URLs. */
 export class Storage {
-  /** Whether this instance has signed a URL, which names its share as the one to charge. */
-  hasSigned = false;
-
   constructor(
     readonly region: RegionId,
     readonly byteStore: ByteStore,
@@ -45,7 +42,6 @@ export class Storage {
   /** Returns a signed URL to which a client may PUT exactly `size` bytes of the type. */
   createUploadUrl(key: string, contentType: string, size: number): Promise<string> {
     const { shareKey } = this;
-    this.hasSigned = true;
     return this.byteStore.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, shareKey });
   }
 
@@ -55,7 +51,6 @@ export class Storage {
    */
   createDownloadUrl(key: string, contentType: string = toContentType(key), fileName?: string): string {
     const { region, shareKey } = this;
-    this.hasSigned = true;
     return this.signer.sign({ method: 'GET', region, key, contentType, fileName, shareKey }, SIGNED_URL_SECONDS);
   }
 

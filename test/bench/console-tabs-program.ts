@@ -91,17 +91,15 @@ class Tab {
     const [monthBefore, date, dayAfter] = [-27, 0, 1].map((days) => toCalendarDate(now + days * DAY_MS));
     const day = { date, since: toMidnight(date!), until: toMidnight(dayAfter!), timeZone: TIME_ZONE };
     await (this.#isToday
-      ? this.#query(TODAY, 'Today', { builderId, date, from: monthBefore, attendance: true }, changes.cursor)
-      : this.#query(BOARD, 'Board', { builderId, projectId, ...day }, changes.cursor));
+      ? this.#query(TODAY, 'Today', { builderId, date, from: monthBefore, attendance: true })
+      : this.#query(BOARD, 'Board', { builderId, projectId, ...day }));
     this.reads++;
   }
 
-  /** @param cursor Cursor of the poll that precedes a read of the page. */
-  async #query<T>(query: string, operationName: string, variables: object, cursor?: string): Promise<T> {
-    const headers = { cookie: this.#session, 'content-type': 'application/json', 'x-console-csrf': '1' };
+  async #query<T>(query: string, operationName: string, variables: object): Promise<T> {
     const response = await fetch(`${this.#options.origin}/console/graphql`, {
       method: 'POST',
-      headers: cursor ? { ...headers, 'x-console-cursor': cursor } : headers,
+      headers: { cookie: this.#session, 'content-type': 'application/json', 'x-console-csrf': '1' },
       body: JSON.stringify({ query, operationName, variables }),
     });
     const { data, errors } = (await response.json()) as { data: T; errors?: unknown[] };

@@ -60,13 +60,6 @@ export class PersonalReads {
     this.add(recordId, category, builderId, true);
   }
 
-  /** Notes the reads of another request, whose result is that of this one too. */
-  addAll(other: PersonalReads): void {
-    for (const { id, category, builderId, isRecord } of other.#reads.values()) {
-      this.add(id, category, builderId, isRecord);
-    }
-  }
-
   /** Throws 403 for a role that does not allow `person.read`. */
   requireAllowed(): void {
     const { actor } = this.source;

@@ -31,7 +31,6 @@ import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { OpenIdProvider } from './session/openid-provider.ts';
 import { continueOpenIdSignIn, finishOpenIdSignIn, startOpenIdSignIn } from './session/openid-sign-in.ts';
 import { endConsoleSession, SignInRequest } from './session/sign-in-request.ts';
-import { SharedReads } from './shared-reads.ts';
 import { rejectWrittenTexts } from './written-texts.ts';
 
 /** Header that requests of the console carry, and that no form of another site can send. CON-3. */
@@ -71,7 +70,6 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     schema: dependencies.schema,
     largeBodies: dependencies.largeBodies,
     steps: createSteps(dependencies),
-    executeQuery: new SharedReads().execute,
     plugins: [
       rejectWrittenTexts(dependencies.schema),
       recordPersonalReads(databases, clock),

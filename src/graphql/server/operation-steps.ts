@@ -1,12 +1,7 @@
-import type {
-  ApolloServerPlugin,
-  GraphQLRequestContext,
-  GraphQLRequestContextResponseForOperation,
-} from '@apollo/server';
+import type { ApolloServerPlugin, GraphQLRequestContext } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import {
   type DocumentNode,
-  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -46,18 +41,10 @@ const MAX_NAME = 100;
 /** Minimum cost that a request is charged to its share. */
 const MIN_CHARGE = 300;
 
-/** Returns the result of a query, by calling `run` or otherwise; null for a query that Apollo executes. */
-export type ExecuteQuery = (
-  request: GraphQLRequestContextResponseForOperation<RequestContext>,
-  run: () => Promise<ExecutionResult | null>,
-) => Promise<ExecutionResult | null>;
-
 interface OperationStepsOptions {
   log: FastifyBaseLogger;
   bodies: LargeBodyRules;
   readsFromReplica?: boolean;
-  /** How queries are executed; by default each for itself. */
-  executeQuery?: ExecuteQuery;
 }
 
 /**
@@ -67,7 +54,7 @@ interface OperationStepsOptions {
  */
 export function operationSteps(
   schema: GraphQLSchema,
-  { log, bodies, readsFromReplica = false, executeQuery = (_, run) => run() }: OperationStepsOptions,
+  { log, bodies, readsFromReplica = false }: OperationStepsOptions,
 ): ApolloServerPlugin<RequestContext> {
   /** They are garbage-collected once Apollo's document store has dropped the document. */
   const preparedOperations = new WeakMap<OperationDefinitionNode, PreparedOperation>();
@@ -132,9 +119,7 @@ export function operationSteps(
           if (operation?.operation !== 'query') return null;
           const { meter, loaders } = contextValue;
           try {
-            const compiled = input && prepared!.compiled;
-            const result =
-              compiled && (await executeQuery(requestContext, () => compiled.execute(contextValue, input!)));
+            const result = input && (await prepared!.compiled?.execute(contextValue, input));
             if (result && !result.errors) {
               return { http, body: { kind: 'single', singleResult: { data: result.data } } };
             }

@@ -22,7 +22,7 @@ import { formatError, MAX_TOKENS, toExtensions } from './errors.ts';
 import { deferInputErrors } from './input.ts';
 import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodyRules } from './large-body-rules.ts';
-import { type ExecuteQuery, operationSteps } from './operation-steps.ts';
+import { operationSteps } from './operation-steps.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './schema-document.ts';
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
@@ -42,8 +42,6 @@ interface GraphqlRoute<Authenticated extends AuthenticatedRequest> {
   config?: FastifyContextConfig;
   /** Whether queries of internal clients read from a standby. The console chooses by query, because people act on what it shows. */
   readsFromReplica?: boolean;
-  /** How queries are executed; by default each for itself. */
-  executeQuery?: ExecuteQuery;
   /** Further plugins. */
   plugins: ApolloServerPlugin<RequestContext>[];
 }
@@ -107,12 +105,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     persistedQueries: false,
     stopOnTerminationSignals: false,
     plugins: [
-      operationSteps(schema, {
-        log: app.log,
-        bodies,
-        readsFromReplica: route.readsFromReplica,
-        executeQuery: route.executeQuery,
-      }),
+      operationSteps(schema, { log: app.log, bodies, readsFromReplica: route.readsFromReplica }),
       ...route.plugins,
       // The default plugin would wrap the resolver of every field, also for REST.
       ApolloServerPluginCacheControlDisabled(),

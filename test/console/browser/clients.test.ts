@@ -1,15 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Client, createClient, fetchExchange, gql } from '@urql/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createConsoleClients } from '../../../src/console/browser/graphql/client.ts';
 import { readExportPage } from '../../../src/console/browser/graphql/read-export-page.ts';
 
 /** Responses of the server, in order; afterwards it responds with data. */
 let answers: { status: number; headers?: Record<string, string>; body?: object }[];
 let requests: number;
-/** Cursor of each request. */
-let cursors: (string | string[] | undefined)[];
 let server: Server;
 let url: string;
 let client: Client;
@@ -17,9 +15,8 @@ const QUERY = gql`{ me { id } }`;
 const DATA = { me: { __typename: 'Me', id: 'user_1' } };
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = createServer((_, response) => {
     requests++;
-    cursors.push(request.headers['x-console-cursor']);
     const { status, headers = {}, body = { data: DATA } } = answers.shift() ?? { status: 200 };
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
@@ -30,7 +27,6 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = [];
   requests = 0;
-  cursors = [];
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
@@ -73,26 +69,5 @@ describe('the clients of the console', () => {
       expect(data).toMatchObject({ me: { id: 'user_1' } });
     }
     expect(requests).toBe(expected);
-  });
-
-  it('send the cursor of the poll after which a page reads again, unless the person has changed something since (CON-18)', async () => {
-    const { cached, uncached } = createConsoleClients('au1');
-    const read = (chosen: Client, polledAt: number) =>
-      chosen
-        .query(QUERY, {}, { url, requestPolicy: 'network-only', poll: { version: 1, cursor: 'a', polledAt } })
-        .toPromise();
-    // Differences of whole milliseconds are exact.
-    const start = Math.ceil(performance.now());
-    await uncached.query(QUERY, {}, { url }).toPromise();
-    await read(cached, start);
-    await read(uncached, start);
-    expect(cursors).toEqual([undefined, 'a', 'a']);
-    const changedAt = start + 5_000;
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(changedAt);
-    onTestFinished(() => clock.mockRestore());
-    await cached.mutation(gql`mutation { signOut }`, {}, { url }).toPromise();
-    cursors = [];
-    for (const chosen of [cached, uncached]) for (const later of [0, 999, 1_000]) await read(chosen, changedAt + later);
-    expect(cursors).toEqual([undefined, undefined, 'a', undefined, undefined, 'a']);
   });
 });

@@ -33,7 +33,7 @@ const FIND =
 const find = async (text: string, browser = operator, builder: string | null = builderId) =>
   (await browser.query(FIND, { text, builderId: builder })).data.find as { kind: string; id: string; name: string }[];
 
-describe('the search over all records (CON-20)', () => {
+describe('the search over all records (CON-18)', () => {
   it.each(['zoe orsted', 'ORSTED Zoë', "o'brien  zoe", 'brien ørs', 'zo brie'])(
     'finds a worker by the beginnings of words, without accents and in any order: %s',
     async (text) => {
@@ -128,7 +128,7 @@ const explain = (text: string, ...without: string[]): Promise<string> =>
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   });
 
-describe('the lists of tables (CON-20)', () => {
+describe('the lists of tables (CON-18)', () => {
   const names = { Timesheet: 'findTimesheets', Induction: 'findInductions', Insurance: 'findInsurances' };
   const queries: Record<keyof typeof SORTS, string> = {
     ...names,

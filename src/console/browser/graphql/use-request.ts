@@ -33,13 +33,13 @@ export function useRequest<Data, Variables extends AnyVariables>(
   // While a request runs, the data may be of the variables before. A failed request has the data null.
   if (data && !error && !fetching) loaded.current = { key, data };
   const kept = loaded.current?.key === key ? loaded.current.data : undefined;
-  const poll = useLive();
-  const readVersion = useRef(poll.version);
+  const version = useLive();
+  const readVersion = useRef(version);
   useEffect(() => {
-    if (!live || pause || readVersion.current === poll.version) return;
-    readVersion.current = poll.version;
-    execute({ requestPolicy: 'network-only', poll });
-  }, [live, pause, poll, execute]);
+    if (!live || pause || readVersion.current === version) return;
+    readVersion.current = version;
+    execute({ requestPolicy: 'network-only' });
+  }, [live, pause, version, execute]);
   const isOnline = useConnection() === 'online';
   const isRepeated = isOnline && error !== undefined && isDisconnected(error);
   useEffect(() => {

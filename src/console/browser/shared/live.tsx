@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { type LiveState, useUncachedClient } from '../graphql/client.ts';
+import { useUncachedClient } from '../graphql/client.ts';
 import { ChangesDocument } from '../graphql/generated.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { isSessionEnded } from './session.ts';
@@ -9,15 +9,15 @@ const INTERVAL_MS = 1000;
 /** Milliseconds until the poll after one that failed. */
 const RETRY_MS = 5000;
 
-const Live = createContext<LiveState>({ version: 0, cursor: null, polledAt: 0 });
+const Live = createContext(0);
 
-/** Returns the latest poll that found a change, after which pages read their records again. */
-export const useLive = (): LiveState => useContext(Live);
+/** Returns the number of polls that found a change, after each of which pages read their records again. */
+export const useLive = (): number => useContext(Live);
 
 /** Polls the event log once per tab while the tab is visible, for all queries of the page. */
 export function LiveProvider({ builderId, children }: { builderId: string | undefined; children: ReactNode }) {
   const client = useUncachedClient();
-  const [live, setLive] = useState<LiveState>({ version: 0, cursor: null, polledAt: 0 });
+  const [version, setVersion] = useState(0);
   useEffect(() => {
     const tracker = new ChangeTracker(builderId);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,13 +29,9 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
     const poll = async () => {
       // Without a session each poll would count against the limit of sign-ins.
       if (isSessionEnded()) return schedule(INTERVAL_MS);
-      const polledAt = performance.now();
       const { data } = await client.query(ChangesDocument, { after: tracker.cursor }).toPromise();
       if (stopped) return;
-      if (data && tracker.accept(data.changes, performance.now())) {
-        const { cursor } = data.changes;
-        setLive(({ version }) => ({ version: version + 1, cursor, polledAt }));
-      }
+      if (data && tracker.accept(data.changes, performance.now())) setVersion((current) => current + 1);
       schedule(data ? INTERVAL_MS : RETRY_MS);
     };
     const onVisibility = () => {
@@ -52,5 +48,5 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
       window.removeEventListener('online', onVisibility);
     };
   }, [client, builderId]);
-  return <Live value={live}>{children}</Live>;
+  return <Live value={version}>{children}</Live>;
 }

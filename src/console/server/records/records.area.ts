@@ -37,7 +37,7 @@ const SELECTS = [
   `select 'REQUEST', request_id, request_id as name, method || ' ' || path, integrator_id from request_log where request_id = $2`,
 ];
 
-/** CON-20. */
+/** CON-18. */
 const FIND: Statement = {
   name: 'console.find',
   text: SELECTS.map((select) => `(${select} order by 3, 2 limit ${MAX_MATCHES})`).join(' union all '),
