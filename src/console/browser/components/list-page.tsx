@@ -16,7 +16,9 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
   /** Filters and actions beside the title. */
   filters?: ReactNode;
   /** The file of all rows of the filters. */
-  file?: Omit<ExportedList<Data, Variables, Row>, 'page'>;
+  file?: Pick<ExportedList<Data, Variables, Row>, 'fileName' | 'columns'>;
+  /** How the rows of the file are read. */
+  list?: Pick<ExportedList<Data, Variables, Row>, 'query' | 'variables'>;
   /** Name of the list, where it is not the title. */
   name?: string;
   request: Request<Data>;
@@ -35,7 +37,7 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
 export function ListPage<Data, Variables extends AnyVariables, Row extends { id: string }>(
   props: Props<Data, Variables, Row>,
 ) {
-  const { title, description, filters, file, name = title, request, page, foot, children, ...rest } = props;
+  const { title, description, filters, file, list, name = title, request, page, foot, children, ...rest } = props;
   const { drawer = showDetails, details, ...table } = rest;
   const parameters = useFilters();
   const { opens = '' } = table;
@@ -55,7 +57,7 @@ export function ListPage<Data, Variables extends AnyVariables, Row extends { id:
     <>
       <PageHead title={title} description={description}>
         {filters}
-        {file && <ExportButton {...file} page={page} />}
+        {file && list && <ExportButton {...list} {...file} page={page} />}
       </PageHead>
       {children}
       <section className="panel" aria-label={name}>

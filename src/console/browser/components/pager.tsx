@@ -3,9 +3,6 @@ import { formatCount } from '../shared/format.ts';
 import { Button } from './button.tsx';
 import { Glyph } from './glyph.tsx';
 
-/** Returns how many rows of a list are before the page in the URL. */
-export const usePageOffset = (pageSize = 25): number => (Number(useFilters().get('page') ?? 1) - 1) * pageSize;
-
 interface NumberedPage {
   offset: number;
   limit: number;

@@ -39,8 +39,8 @@ export function changeParameters(parameters: URLSearchParams, changes: Changes):
 }
 
 /** Order of a list: what it is sorted by, and the direction. */
-export interface Order<Sort extends string = string> {
-  sort: Sort;
+export interface Order {
+  sort: string;
   order: 'asc' | 'desc';
 }
 
@@ -67,9 +67,9 @@ export function useFilteredAddress(): (changes: Changes) => string {
 }
 
 /** Returns the order of a list: that of the URL, else the given one. */
-export function useOrder<Sort extends string>(sort: Sort, order: Order['order']): Order<Sort> {
+export function useOrder(sort: string, order: Order['order']): Order {
   const filters = useFilters();
-  return { sort: (filters.get('sort') as Sort) ?? sort, order: (filters.get('order') as Order['order']) ?? order };
+  return { sort: filters.get('sort') ?? sort, order: (filters.get('order') as Order['order']) ?? order };
 }
 
 /** Returns a function that creates URLs of pages of the same region and builder. */

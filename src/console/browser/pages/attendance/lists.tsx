@@ -2,13 +2,13 @@ import type { Column } from '../../components/data-table.tsx';
 import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
 import { DayFilter, ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
 import {
   OpenConflictsDocument,
   OpenVisitsDocument,
   PendingSignOffsDocument,
   VisitsOfDayDocument,
 } from '../../graphql/generated.ts';
+import { usePageOffset } from '../../graphql/use-list.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatCalendarDay, formatDuration, formatHour, formatTime, toCalendarDate } from '../../shared/format.ts';

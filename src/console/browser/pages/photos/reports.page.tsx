@@ -1,10 +1,9 @@
 import { ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { type PhotoReportSort, ReportsDocument } from '../../graphql/generated.ts';
-import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters, useOrder } from '../../shared/filters.ts';
+import { ReportsDocument } from '../../graphql/generated.ts';
+import { useList } from '../../graphql/use-list.ts';
+import { useFilters } from '../../shared/filters.ts';
 import { formatDay } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { ReportDrawer } from './report-drawer.tsx';
@@ -13,16 +12,13 @@ import { ReportDrawer } from './report-drawer.tsx';
 export default function ReportsPage() {
   const { id: builderId, timeZone } = useBuilder();
   const filters = useFilters();
-  const order = useOrder<PhotoReportSort>('CREATED', 'desc');
-  const variables = {
+  const chosen = {
     builderId,
     search: filters.get('search'),
-    ...order,
     projectId: filters.get('project'),
     archived: filters.get('state') === 'archived',
-    offset: usePageOffset(),
   };
-  const request = useRequest(ReportsDocument, variables, { live: true });
+  const list = useList(ReportsDocument, chosen, 'CREATED', 'desc');
   return (
     <ListPage
       title="Photo reports"
@@ -34,9 +30,8 @@ export default function ReportsPage() {
           <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
         </>
       }
-      request={request}
+      {...list}
       page={({ findPhotoReports }) => findPhotoReports}
-      order={order}
       empty="No reports match"
       opens="report"
       columns={[

@@ -1,19 +1,18 @@
 import { Link } from 'react-router';
 import { ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Stats } from '../../components/stats.tsx';
 import { formatStatus, getTone, StatusBadge } from '../../components/status-badge.tsx';
 import {
   InductionFiguresDocument,
   type InductionFiguresQueryVariables,
-  type InductionSort,
   type InductionStatus,
   InductionsDocument,
 } from '../../graphql/generated.ts';
+import { useList } from '../../graphql/use-list.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useAddress, useFilteredAddress, useFilters, useOrder } from '../../shared/filters.ts';
+import { useAddress, useFilteredAddress, useFilters } from '../../shared/filters.ts';
 import { formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 
@@ -26,9 +25,7 @@ export default function InductionsPage() {
   const status = filters.get('status') as InductionStatus | undefined;
   const projectId = filters.get('project');
   const chosen = { builderId, projectId, status, search: filters.get('search') };
-  const order = useOrder<InductionSort>('CREATED', 'desc');
-  const variables = { ...chosen, ...order, offset: usePageOffset() };
-  const request = useRequest(InductionsDocument, variables, { live: true });
+  const list = useList(InductionsDocument, chosen, 'CREATED', 'desc');
   const address = useAddress();
   return (
     <ListPage
@@ -41,14 +38,11 @@ export default function InductionsPage() {
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
       }
-      request={request}
+      {...list}
       page={({ findInductions }) => findInductions}
-      order={order}
       opens="induction"
       file={{
         fileName: `inductions-${toCalendarDate(Date.now(), timeZone)}.csv`,
-        query: InductionsDocument,
-        variables: chosen,
         columns: [
           ['Id', ({ id }) => id],
           ['Number', ({ identifier }) => identifier],

@@ -1,21 +1,20 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
 import { SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
   InsuranceFiguresDocument,
   InsuranceFileDocument,
   type InsuranceFileQueryVariables,
-  type InsuranceSort,
   type InsuranceStatus,
   InsurancesDocument,
   type InsurancesQueryVariables,
   type InsuranceType,
 } from '../../graphql/generated.ts';
+import { useList } from '../../graphql/use-list.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilteredAddress, useFilters, useOrder } from '../../shared/filters.ts';
+import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
 import {
   addDays,
   countDays,
@@ -72,9 +71,7 @@ export default function InsurancesPage() {
     ...toExpiryRange(ends, today),
     timeZone,
   };
-  const order = useOrder<InsuranceSort>('EXPIRY', 'asc');
-  const variables = { ...chosen, ...order, offset: usePageOffset() };
-  const request = useRequest(InsurancesDocument, variables, { live: true });
+  const list = useList(InsurancesDocument, chosen, 'EXPIRY', 'asc');
   return (
     <ListPage
       title="Insurances"
@@ -92,14 +89,11 @@ export default function InsurancesPage() {
           <SelectFilter name="status" label="Status" options={STATUSES} />
         </>
       }
-      request={request}
+      {...list}
       page={({ findInsurances }) => findInsurances}
-      order={order}
       opens="insurance"
       file={{
         fileName: `insurances-${today}.csv`,
-        query: InsurancesDocument,
-        variables: chosen,
         columns: [
           ['Id', ({ id }) => id],
           ['Name', ({ name }) => name],

@@ -1,15 +1,10 @@
 import { DayFilter, ProjectFilter, SearchFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import {
-  CostCodesDocument,
-  type TimesheetSort,
-  type TimesheetStatus,
-  TimesheetsDocument,
-} from '../../graphql/generated.ts';
+import { CostCodesDocument, type TimesheetStatus, TimesheetsDocument } from '../../graphql/generated.ts';
+import { useList } from '../../graphql/use-list.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters, useOrder } from '../../shared/filters.ts';
+import { useFilters } from '../../shared/filters.ts';
 import {
   addDays,
   countDays,
@@ -46,9 +41,7 @@ export default function TimesheetsPage() {
     status: filters.get('status') as TimesheetStatus | undefined,
   };
   const listFilter = { ...figureFilter, search: filters.get('search'), firstDay: from, lastDay: until, timeZone };
-  const order = useOrder<TimesheetSort>('DATE', 'desc');
-  const variables = { ...listFilter, ...order, offset: usePageOffset() };
-  const request = useRequest(TimesheetsDocument, variables, { live: true });
+  const list = useList(TimesheetsDocument, listFilter, 'DATE', 'desc');
   const costCodes = useRequest(CostCodesDocument, { builderId }).data?.costCodes.data ?? [];
   const day = ({ date }: { date: string }) => toRecordedDay(date, timeZone);
   return (
@@ -69,14 +62,11 @@ export default function TimesheetsPage() {
           <DayFilter name="until" label="Until" fallback={until} />
         </>
       }
-      request={request}
+      {...list}
       page={({ findTimesheets }) => findTimesheets}
-      order={order}
       opens="timesheet"
       file={{
         fileName: `timesheets-${from ?? 'all'}-${until ?? 'all'}.csv`,
-        query: TimesheetsDocument,
-        variables: listFilter,
         columns: [
           ['Id', ({ id }) => id],
           ['Date', (sheet) => day(sheet)],

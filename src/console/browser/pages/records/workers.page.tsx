@@ -1,9 +1,8 @@
 import { SearchFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
-import { usePageOffset } from '../../components/pager.tsx';
-import { type WorkerSort, WorkersDocument, type WorkersQuery } from '../../graphql/generated.ts';
-import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters, useOrder } from '../../shared/filters.ts';
+import { WorkersDocument, type WorkersQuery } from '../../graphql/generated.ts';
+import { useList } from '../../graphql/use-list.ts';
+import { useFilters } from '../../shared/filters.ts';
 import { formatCount, formatDay } from '../../shared/format.ts';
 import { useBuilder } from '../../shared/scope.tsx';
 import { WorkerDrawer } from './worker-drawer.tsx';
@@ -16,16 +15,14 @@ const listProjects = ({ inductions }: Worker) => [...new Set(inductions.data.map
 export default function WorkersPage() {
   const { id: builderId, timeZone } = useBuilder();
   const search = useFilters().get('search');
-  const order = useOrder<WorkerSort>('CREATED', 'desc');
-  const request = useRequest(WorkersDocument, { builderId, search, ...order, offset: usePageOffset() }, { live: true });
+  const list = useList(WorkersDocument, { builderId, search }, 'CREATED', 'desc');
   return (
     <ListPage
       title="Workers"
       description="Of all subcontractors"
       filters={<SearchFilter name="search" label="Worker" />}
-      request={request}
+      {...list}
       page={({ findWorkers }) => findWorkers}
-      order={order}
       empty={search ? 'No worker has this name' : 'No workers'}
       opens="worker"
       columns={[
