@@ -25,7 +25,7 @@ export function startProgram(
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
-      output = `${output}${chunk}`.slice(-4_000);
+      output = `${output}${chunk}`.slice(-20_000);
     });
   return { child, output: () => output };
 }

@@ -107,9 +107,14 @@ export class PatroniCluster {
 
   /** Waits until a write through the proxy is acknowledged, and replicated. */
   async waitUntilWritable(): Promise<void> {
-    await waitFor('A write', () =>
-      this.executeOnPrimary('postgres', (client) => client.query(`select pg_logical_emit_message(true, 'proof', '')`)),
-    );
+    try {
+      await waitFor('A write', () =>
+        this.executeOnPrimary('postgres', (client) => client.query(`select pg_logical_emit_message(true, 'proof', '')`)),
+      );
+    } catch (error) {
+      const outputs = this.#nodes.map(({ name, patroni }) => `${name}:\n${patroni?.output() ?? 'killed'}`);
+      throw new Error(`No primary accepts writes. What the nodes printed last:\n${outputs.join('\n')}`, { cause: error });
+    }
   }
 
   /** Replaces a killed node by an empty one, and waits until all run and one is the synchronous standby. */
@@ -180,7 +185,6 @@ function createConfiguration({ name, port, restPort, folder }: Node, etcd: strin
         // A primary that ended is replaced and not started again.
         primary_start_timeout: 0,
         postgresql: {
-          use_pg_rewind: true,
           parameters: { max_connections: 300, timezone: 'UTC', wal_keep_size: '512MB' },
         },
       },
@@ -192,6 +196,8 @@ function createConfiguration({ name, port, restPort, folder }: Node, etcd: strin
       data_dir: join(folder, 'data'),
       bin_dir: join(folder, '../bin'),
       create_replica_methods: ['copy'],
+      // There is no pg_rewind. Without this, a replica that was ahead of the new primary never follows it, and strict mode accepts no write.
+      remove_data_directory_on_diverged_timelines: true,
       copy: { command: `${join(SOURCE, 'copy-replica.sh')} --password=${password}` },
       pgpass: join(folder, 'pgpass'),
       authentication: {
