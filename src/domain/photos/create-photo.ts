@@ -120,19 +120,11 @@ async function insertPhoto(
   return { photo, created: true };
 }
 
-type PhotoFields = Pick<
+/** Fields that no image and no time decides about. */
+type GivenFields = Omit<
   Photo,
-  | 'id'
-  | 'builderId'
-  | 'projectId'
-  | 'folderId'
-  | 'fileName'
-  | 'description'
-  | 'metadata'
-  | 'integratorId'
-  | 'sourceApp'
-  | 'pageExternalSourceId'
-  | 'externalSourceId'
+  | ('source' | 'contentType' | 'key' | 'fileSize' | 'photoTakenDate' | 'sortDate')
+  | ('createdAt' | 'updatedAt' | 'archivedAt')
 >;
 
 /** Returns a new gallery photo, not yet stored. */
@@ -141,7 +133,7 @@ export function buildGalleryPhoto({
   now,
   capturedAt,
   ...given
-}: PhotoFields & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
+}: GivenFields & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
   const { contentType, size, takenAt } = image.facts;
   const photoTakenDate = capturedAt ?? takenAt;
   return Object.assign(Object.create(Photo.prototype) as Photo, {

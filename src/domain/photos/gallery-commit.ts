@@ -68,7 +68,7 @@ export async function commitPage(
   });
   const now = new Date(clock.now()).toISOString();
   const used = await consumeUploads(em, page, candidates, now);
-  const accepted = candidates.filter(({ image }) => image.uploadKey === null || used.has(image.uploadKey));
+  const accepted = candidates.filter(({ id, image }) => image.uploadKey === null || used.has(id));
   const rejected = new Map(
     candidates
       .filter((candidate) => !accepted.includes(candidate))
@@ -93,8 +93,8 @@ export async function commitPage(
 const alreadyUsedProblem = () => new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
 
 /**
- * Consumes the uploads that are unused or that their photo may use again, and returns their keys. Locks their rows in the order of
- * their keys.
+ * Consumes the uploads that are unused or that their photo may use again, each for one photo, and returns the ids of these. Locks their
+ * rows in the order of their keys.
  */
 async function consumeUploads(
   em: EntityManager,
@@ -114,10 +114,10 @@ async function consumeUploads(
   const used = new Set<string>();
   for (const { id, key } of uses) {
     const upload = uploads.get(key);
-    if (!upload || (upload.consumedAt !== null && !reusable.has(key))) continue;
+    if (!upload || (upload.consumedAt !== null && reusable.get(key)?.id !== upload.photoId)) continue;
     upload.consumedAt = now;
     upload.photoId = id;
-    used.add(key);
+    used.add(id);
   }
   return used;
 }

@@ -33,7 +33,7 @@ export async function prepareImages(
   const sources = await loadImageSources(context, page.builderId, photos);
   const earlier = await findReusableImages(context, page, sources, photos);
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const waiting = rejectRepeatedUploads(photos, outcomes);
+  const waiting = [...photos];
   const failures: unknown[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next && failures.length === 0; next = waiting.shift()) {
@@ -75,24 +75,6 @@ async function prepareOne(sources: ImageSources, photo: GalleryPhotoInput, signa
 function parseFileName(imageUrl: string): string {
   const last = URL.canParse(imageUrl) ? new URL(imageUrl).pathname.split('/').pop()! : '';
   return /^[\w.-]{1,255}$/.test(last) ? last : 'photo';
-}
-
-/** Returns the photos without those whose upload an earlier photo of the call uses; these get a problem as outcome. */
-function rejectRepeatedUploads(
-  photos: readonly GalleryPhotoInput[],
-  outcomes: Map<string, GalleryOutcome>,
-): GalleryPhotoInput[] {
-  const usedKeys = new Set<string>();
-  return photos.filter((photo) => {
-    const key = photo.imageAttachment?.key;
-    if (key === undefined || !usedKeys.has(key)) {
-      if (key !== undefined) usedKeys.add(key);
-      return true;
-    }
-    const problem = new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'is that of another photo too');
-    outcomes.set(photo.externalSourceId, problem);
-    return false;
-  });
 }
 
 /** Returns the checked images of photos that may reuse the upload of their own earlier copy, by external id. */
