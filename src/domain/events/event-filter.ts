@@ -16,44 +16,26 @@ export interface EventSelection {
   builderIds: readonly string[] | null;
 }
 
-const EVERY_BUILDER = '0';
-
 /** The events that an audience may see and selects. Immutable: create it anew for each read, because connections change. */
 export class EventFilter {
-  /** Types by group of builders. */
-  readonly #types: Record<string, string[]> = {};
-  /** Group by builder; null for every builder. */
-  readonly #groups: Map<string, string> | null;
+  /** Scope by type. */
+  readonly #types: ReadonlyMap<string, string>;
+  /** Scopes that count for each builder; null for every builder. */
+  readonly #builders: ReadonlyMap<string, ReadonlySet<string>> | null;
 
-  constructor(audience: EventAudience, { types, builderIds }: EventSelection) {
-    const { internal, scopes, connections } = audience;
-    const selected = [...eventTypes].filter(([type, scope]) => scopes.has(scope) && (!types || types.includes(type)));
-    const all = selected.map(([type]) => type);
-    if (internal) {
-      this.#types[EVERY_BUILDER] = all;
-      this.#groups = builderIds && new Map(builderIds.map((builderId) => [builderId, EVERY_BUILDER]));
-      return;
-    }
-    // Most connections allow the same scopes.
-    const groups = new Map<string, string>();
-    const selectedBuilders = builderIds && new Set(builderIds);
-    this.#groups = new Map();
-    for (const [builderId, allowed] of connections) {
-      if (selectedBuilders && !selectedBuilders.has(builderId)) continue;
-      const key = [...allowed].sort().join(' ');
-      let group = groups.get(key);
-      if (group === undefined) {
-        group = String(groups.size);
-        groups.set(key, group);
-        this.#types[group] = selected.filter(([, scope]) => allowed.has(scope)).map(([type]) => type);
-      }
-      this.#groups.set(builderId, group);
-    }
+  constructor({ internal, scopes, connections }: EventAudience, { types, builderIds }: EventSelection) {
+    this.#types = new Map(
+      [...eventTypes].filter(([type, scope]) => scopes.has(scope) && (!types || types.includes(type))),
+    );
+    if (internal) this.#builders = builderIds && new Map(builderIds.map((builderId) => [builderId, scopes]));
+    else
+      this.#builders = new Map([...connections].filter(([builderId]) => !builderIds || builderIds.includes(builderId)));
   }
 
   includes({ type, builderId }: Pick<LoggedEvent, 'type' | 'builderId'>): boolean {
-    const group = this.#groups ? this.#groups.get(builderId) : EVERY_BUILDER;
-    return group !== undefined && this.#types[group]!.includes(type);
+    const scope = this.#types.get(type);
+    if (scope === undefined) return false;
+    return this.#builders === null || (this.#builders.get(builderId)?.has(scope) ?? false);
   }
 
   /** Whether it includes the same events. False also for connections in another order. */
@@ -62,15 +44,12 @@ export class EventFilter {
   }
 
   toParameters(): FilterParameters {
-    return {
-      types: JSON.stringify(this.#types),
-      groups: this.#groups && JSON.stringify(Object.fromEntries(this.#groups)),
-    };
+    const builders = this.#builders && [...this.#builders].map(([builderId, scopes]) => [builderId, [...scopes]]);
+    return { types: toJson(this.#types), builders: builders && toJson(builders) };
   }
 }
 
+const toJson = (entries: Iterable<readonly unknown[]>) => JSON.stringify(Object.fromEntries(entries));
+
 /** Parameters that match every published event. */
-export const EVERY_EVENT: FilterParameters = {
-  types: JSON.stringify({ [EVERY_BUILDER]: [...eventTypes.keys()] }),
-  groups: null,
-};
+export const EVERY_EVENT: FilterParameters = { types: toJson(eventTypes), builders: null };

@@ -47,10 +47,10 @@ export interface LoggedEvent extends LogPosition {
 
 /** Which events a page contains, in the form that `SELECT_PAGE` evaluates. See `EventFilter`. */
 export interface FilterParameters {
-  /** JSON object: types, as an array of text, by group of builders. Without `groups`, every builder is in group `0`. */
+  /** JSON object: scope by type. */
   types: string;
-  /** JSON object: group by builder id; null for every builder. */
-  groups: string | null;
+  /** JSON object: allowed scopes by builder id; null for every builder. */
+  builders: string | null;
 }
 
 export interface LogPage {
@@ -72,16 +72,17 @@ const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id,
   to_char(occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as occurred_at`;
 
 /**
- * Partitions are scanned in their order, and only as many as the page needs. The last row is the position of the last scanned event,
- * with the number of scanned events as its id.
+ * Partitions are scanned in their order, and only as many as the page needs. The last row is the position of the last scanned event, with
+ * the number of scanned events as its id. `given` parses the parameters once.
  */
 const SELECT_PAGE = statement('events.page')`with scanned as materialized (
     select ${COLUMNS} from event
     where day >= $1::date and (event.day, event.number) > ($1::date, $2::bigint)
     order by event.day, event.number limit $3::int),
+  given as materialized (select $4::jsonb as types, $5::jsonb as builders),
   matching as (
-    select * from scanned
-    where $4::jsonb -> (case when $5::jsonb is null then '0' else $5::jsonb ->> builder_id end) ? type
+    select scanned.* from scanned, given
+    where types ? type and (builders is null or builders -> builder_id ? (types ->> type))
     order by number limit $6::int)
   select * from matching
   union all select max(day), max(number), count(*)::text, null, null, null, null, null, null from scanned`;
@@ -163,7 +164,7 @@ export async function readLogPage(
       String(next.number),
       String(scan),
       filter.types,
-      filter.groups,
+      filter.builders,
       String(limit - events.length),
     ];
     const rows = await (scan === rest && slowRunner
