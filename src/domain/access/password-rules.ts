@@ -58,36 +58,15 @@ function isOfParts(password: string, text: string): boolean {
 /** Returns the shortest text of which the password is a repetition, such as `abc` of `abcabcabcabc`, in lower case; else the password. */
 const toRepeatedPart = (password: string): string => password.toLowerCase().replace(/^(.+?)\1+$/su, '$1');
 
-/** Alphabet, digits and rows of keys, from which many make a password that is long enough. */
-const SEQUENCES = [
-  'abcdefghijklmnopqrstuvwxyz',
-  '01234567890',
-  'qwertyuiop',
-  'qwertzuiop',
-  'azertyuiop',
-  'asdfghjkl',
-  'zxcvbnm',
-];
-const MIN_SEQUENCE = 4;
-
-/** Whether fewer characters than `MIN_DISTINCT_CHARACTERS` remain without the parts that follow a sequence, in either direction. */
+/** Whether all but a few characters are neighbours of the one before them, in the alphabet, the digits or a row of keys. */
 function isOfSequences(password: string): boolean {
-  const text = password.toLowerCase();
-  const follows = (at: number, length: number) => {
-    const part = text.slice(at, at + length);
-    return part.length === length && BOTH_DIRECTIONS.some((sequence) => sequence.includes(part));
-  };
-  let others = 0;
-  for (let at = 0; at < text.length; ) {
-    let length = MIN_SEQUENCE;
-    while (follows(at, length)) length++;
-    if (length === MIN_SEQUENCE) others++;
-    at += length === MIN_SEQUENCE ? 1 : length - 1;
-  }
-  return others < MIN_DISTINCT_CHARACTERS;
+  const characters = [...password.toLowerCase()];
+  const isNeighbour = (character: string, at: number) =>
+    at > 0 && [character + characters[at - 1], characters[at - 1] + character].some((pair) => SEQUENCES.includes(pair));
+  return characters.filter((character, at) => !isNeighbour(character, at)).length < MIN_DISTINCT_CHARACTERS;
 }
 
-const BOTH_DIRECTIONS = SEQUENCES.flatMap((text) => [text, [...text].reverse().join('')]);
+const SEQUENCES = 'abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop qwertzuiop azertyuiop asdfghjkl zxcvbnm';
 
 let commonPasswords: Promise<ReadonlySet<string>> | null = null;
 
