@@ -15,8 +15,7 @@ export const MAX_LOGGED = 10_000;
 const MAX_OPERATIONS = 200;
 const OTHER_OPERATIONS = '*';
 
-/** Characters of failed requests, as JSON, that a region's buffer holds until they are written: of an integrator, and in all. */
-const MAX_INTEGRATOR_BUFFER = 1_000_000;
+/** Characters of failed requests, as JSON, that a region's buffer holds until they are written. */
 const MAX_BUFFER = 16_000_000;
 
 /** Whose request it is, and for which operation. */
@@ -32,16 +31,11 @@ export type FailedRequest = Omit<LoggedRequest, 'id' | 'at' | 'integratorId' | '
 /** Why a request failed. */
 export type FailureReason = Pick<LoggedRequest, 'status' | 'code' | 'message' | 'errors'>;
 
-interface Buffer {
-  rows: string[];
-  characters: number;
-}
-
 /** What a region has to write. */
 class Pending {
   readonly counts = new Map<string, UsageDay>();
-  /** By integrator. */
-  readonly buffers = new Map<string, Buffer>();
+  /** Failed requests, as JSON. */
+  readonly rows: string[] = [];
   characters = 0;
 }
 
@@ -114,7 +108,7 @@ export class RequestLog {
     if (failed) {
       counts[failed.status >= 500 ? 'failures' : 'rejections']++;
       const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
-      this.#buffer(pending, integratorId, [row]);
+      this.#buffer(pending, [row]);
     }
   }
 
@@ -142,7 +136,7 @@ export class RequestLog {
     const written = this.#pending[region];
     if (written.counts.size === 0) return;
     this.#pending[region] = new Pending();
-    const rows = [...written.buffers.values()].flatMap((buffer) => buffer.rows);
+    const { rows } = written;
     try {
       const kept = await this.#databases[region].transaction((em) => insert(em, [...written.counts.values()], rows));
       this.dropped += rows.length - kept;
@@ -159,19 +153,16 @@ export class RequestLog {
       if (!since) pending.counts.set(key, counts);
       else for (const name of ['requests', 'rejections', 'failures'] as const) since[name] += counts[name];
     }
-    for (const [integratorId, { rows }] of written.buffers) this.#buffer(pending, integratorId, rows);
+    this.#buffer(pending, written.rows);
   }
 
-  #buffer(pending: Pending, integratorId: string, rows: readonly string[]): void {
-    const buffer = pending.buffers.get(integratorId) ?? { rows: [], characters: 0 };
-    pending.buffers.set(integratorId, buffer);
+  #buffer(pending: Pending, rows: readonly string[]): void {
     for (const row of rows) {
-      if (buffer.characters + row.length > MAX_INTEGRATOR_BUFFER || pending.characters + row.length > MAX_BUFFER) {
+      if (pending.characters + row.length > MAX_BUFFER) {
         this.dropped++;
         continue;
       }
-      buffer.rows.push(row);
-      buffer.characters += row.length;
+      pending.rows.push(row);
       pending.characters += row.length;
     }
   }
