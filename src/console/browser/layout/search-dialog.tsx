@@ -23,7 +23,7 @@ const KINDS: Record<MatchKind, readonly [string, (match: Match) => readonly [str
 };
 
 /** A search over the records of the builder, and people, integrators, clients and requests of the region. */
-export default function SearchDialog({ onClose }: { onClose: () => void }) {
+export function SearchDialog({ onClose }: { onClose: () => void }) {
   const { builder, can } = useScope();
   const list = useId();
   const navigate = useNavigate();

@@ -1,16 +1,14 @@
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { BuilderPicker } from '../components/builder-picker.tsx';
 import { Button, IconButton } from '../components/button.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { formatRegion } from '../shared/format.ts';
-import { lazyComponent } from '../shared/lazy-component.ts';
 import { useScope } from '../shared/scope.tsx';
 import { useConnection } from '../shared/session.ts';
 import { toggleTheme, useTheme } from '../shared/theme.ts';
+import { SearchDialog } from './search-dialog.tsx';
 import { MENU_ID } from './sidebar.tsx';
-
-const SearchDialog = lazyComponent(() => import('./search-dialog.tsx'));
 
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
@@ -76,7 +74,7 @@ function Search() {
         <span>Search</span>
         <kbd>Ctrl K</kbd>
       </Button>
-      <Suspense>{isOpen && <SearchDialog onClose={() => setIsOpen(false)} />}</Suspense>
+      {isOpen && <SearchDialog onClose={() => setIsOpen(false)} />}
     </>
   );
 }

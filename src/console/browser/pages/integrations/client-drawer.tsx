@@ -23,7 +23,7 @@ import { ClientFields, type ClientValues } from './client-fields.tsx';
 type Props = RecordDrawerProps & { client: ClientPartFragment };
 
 /** An OAuth client: its properties, secrets and state. */
-export default function ClientDrawer({ client: read, onClose, onChanged }: Props) {
+export function ClientDrawer({ client: read, onClose, onChanged }: Props) {
   const { can } = useScope();
   const version = useVersion(read, onChanged);
   const update = useEdit(version);

@@ -15,7 +15,7 @@ const TYPES: readonly (readonly [ClientType, string])[] = [
 ];
 
 /** Registers an OAuth client of an integrator, and shows its secret once. */
-export default function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
+export function ClientForm({ integratorId, onClose }: { integratorId: string; onClose: () => void }) {
   const [type, setType] = useState<ClientType>('CONFIDENTIAL');
   const form = useForm(NO_VALUES);
   const { values } = form;

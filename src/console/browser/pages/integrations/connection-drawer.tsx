@@ -29,7 +29,7 @@ interface Props extends RecordDrawerProps {
 }
 
 /** What a builder allows an integrator. */
-export default function ConnectionDrawer({ integratorId, connection, connected, clients, onClose, onChanged }: Props) {
+export function ConnectionDrawer({ integratorId, connection, connected, clients, onClose, onChanged }: Props) {
   const { can } = useScope();
   const [chosen, setChosen] = useState<BuilderChoiceFragment>();
   const builderId = connection?.builderId ?? chosen?.id ?? '';

@@ -3,7 +3,7 @@ import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Identifier } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Drawer } from '../../components/drawer.tsx';
+import { Drawer, type RecordDrawerProps } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { SelectFilter } from '../../components/filters.tsx';
 import { EditConflict, SecretBox } from '../../components/notices.tsx';
@@ -38,7 +38,7 @@ const REASONS = {
 } as const;
 
 /** A webhook endpoint with its deliveries, whose filter and page are the parameters `delivery` and `before`. */
-export default function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
+export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
   const filters = useFilters();
   const status = filters.get('delivery') as WebhookDeliveryStatus | undefined;
   const after = filters.get('before') ?? null;
@@ -48,7 +48,7 @@ export default function EndpointDrawer({ endpointId, onClose }: { endpointId: st
       <Loaded request={request}>
         {({ webhookEndpoint }) => (
           <>
-            <EndpointState endpoint={webhookEndpoint} readAgain={request.retry} onDeleted={onClose} />
+            <EndpointState endpoint={webhookEndpoint} onClose={onClose} onChanged={request.retry} />
             <ReplayForm endpoint={webhookEndpoint} readAgain={request.retry} />
             <Deliveries endpoint={webhookEndpoint} />
           </>
@@ -58,15 +58,9 @@ export default function EndpointDrawer({ endpointId, onClose }: { endpointId: st
   );
 }
 
-interface StateProps {
-  endpoint: Endpoint;
-  readAgain: () => void;
-  onDeleted: () => void;
-}
-
-function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
+function EndpointState({ endpoint: read, onClose, onChanged }: RecordDrawerProps & { endpoint: Endpoint }) {
   const { can } = useScope();
-  const version = useVersion(read, readAgain);
+  const version = useVersion(read, onChanged);
   const action = useEdit(version);
   const update = useEdit(version);
   const [secret, setSecret] = useState<string | null>(null);
@@ -85,14 +79,14 @@ function EndpointState({ endpoint: read, readAgain, onDeleted }: StateProps) {
     if (!data) return;
     const { responseStatus, error } = data.testWebhookEndpoint;
     setTested(responseStatus ? `The receiver answered ${responseStatus}.` : (error ?? 'No answer.'));
-    readAgain();
+    onChanged();
   };
   const rotate = async () => {
     const data = await action.edit(RotateWebhookSecretDocument, { endpointId }, (done) => done.rotateWebhookSecret);
     setSecret(data?.rotateWebhookSecret.secret ?? null);
   };
   const remove = async () => {
-    if (await action.edit(DeleteWebhookEndpointDocument, { endpointId })) onDeleted();
+    if (await action.edit(DeleteWebhookEndpointDocument, { endpointId })) onClose();
   };
   return (
     <>

@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Registers a webhook endpoint, and shows its signing secret once. */
-export default function EndpointForm({ clients: { data, meta }, onClose }: Props) {
+export function EndpointForm({ clients: { data, meta }, onClose }: Props) {
   const able = data.filter(({ type }) => type === 'CONFIDENTIAL');
   const [clientId, setClientId] = useState(able[0]?.id ?? '');
   const { values, bind } = useForm<EndpointValues>({ url: 'https://', types: null, builderIds: null });

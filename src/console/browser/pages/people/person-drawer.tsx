@@ -1,13 +1,12 @@
 import { useState } from 'react';
+import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
-import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Identifier } from '../../components/copy.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { SelectField, TextField } from '../../components/fields.tsx';
 import { EditConflict, Restricted } from '../../components/notices.tsx';
-import { Loaded, Problem } from '../../components/states.tsx';
+import { Loaded } from '../../components/states.tsx';
 import {
   DisableUserDocument,
   EnableUserDocument,
@@ -68,39 +67,30 @@ function PersonContent({ person: read, onChanged }: { person: PersonPartFragment
 /** Makes a link for choosing a password, disables and enables. */
 function PersonActions({ version, kind }: { version: Version<PersonPartFragment>; kind: 'staff' | 'user' }) {
   const { can } = useScope();
-  const { edit, run, running, error } = useEdit(version);
+  const action = useEdit(version);
   const [link, setLink] = useState<Link | null>(null);
   const { id, staffRole, hasPassword, disabledAt } = version.record;
   const makeLink = async () => {
-    if (hasPassword) setLink((await run(ResetPasswordDocument, { id })).data?.resetPassword ?? null);
-    else setLink((await run(InviteUserDocument, { id })).data?.inviteUser ?? null);
+    if (hasPassword) setLink((await action.run(ResetPasswordDocument, { id })).data?.resetPassword ?? null);
+    else setLink((await action.run(InviteUserDocument, { id })).data?.inviteUser ?? null);
   };
-  const enable = () => edit(EnableUserDocument, { id }, ({ enableUser }) => enableUser);
-  const disable = () => edit(DisableUserDocument, { id }, ({ disableUser }) => disableUser);
+  const enable = () => action.edit(EnableUserDocument, { id }, ({ enableUser }) => enableUser);
+  const disable = () => action.edit(DisableUserDocument, { id }, ({ disableUser }) => disableUser);
   return (
     <>
       {link && <PasswordLinkResult link={link} />}
-      <Problem error={error} />
-      <div className="actions">
-        {can(staffRole ? 'staff.password_link_created' : 'password_link.created') && !disabledAt && (
-          <Button disabled={running} onClick={makeLink}>
-            {hasPassword ? 'Make a link for a new password' : 'Invite again'}
-          </Button>
-        )}
-        {disabledAt && can(`${kind}.enabled`) && (
-          <Button disabled={running} onClick={enable}>
-            Enable
-          </Button>
-        )}
-        {!disabledAt && can(`${kind}.disabled`) && (
-          <ConfirmButton
-            label="Disable"
-            effect="Sessions and tokens end within a second."
-            disabled={running}
-            onConfirm={disable}
-          />
-        )}
-      </div>
+      <ActionButtons
+        action={action}
+        buttons={[
+          !disabledAt &&
+            can(staffRole ? 'staff.password_link_created' : 'password_link.created') && [
+              hasPassword ? 'Make a link for a new password' : 'Invite again',
+              makeLink,
+            ],
+          disabledAt !== null && can(`${kind}.enabled`) && ['Enable', enable],
+          !disabledAt && can(`${kind}.disabled`) && ['Disable', disable, 'Sessions and tokens end within a second.'],
+        ]}
+      />
     </>
   );
 }

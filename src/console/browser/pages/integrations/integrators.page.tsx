@@ -13,11 +13,19 @@ import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { formatCount } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { FailingEndpoints } from './failing-endpoints.tsx';
 import { RequestLogTable } from './request-log-table.tsx';
 import { USAGE_DAYS, UsageChart, useUsageFilters } from './usage-chart.tsx';
 
+/** All integrators; with the parameter `show`, the webhooks of the builder that fail. */
+export default function IntegratorsPage() {
+  const { builder } = useScope();
+  const isFailing = useFilters().get('show') === 'failing';
+  return isFailing && builder ? <FailingEndpoints /> : <IntegratorList />;
+}
+
 /** All integrators, with their usage and failed requests. */
-export function IntegratorList() {
+function IntegratorList() {
   const { can } = useScope();
   const filters = useFilters();
   const address = useAddress();

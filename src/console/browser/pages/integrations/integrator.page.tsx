@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { Link, useParams } from 'react-router';
 import { Button } from '../../components/button.tsx';
 import { Identifier } from '../../components/copy.tsx';
@@ -12,23 +11,20 @@ import { OneIntegratorDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress, useFilters } from '../../shared/filters.ts';
 import { formatDay, formatEnum, formatPlural } from '../../shared/format.ts';
-import { lazyComponent } from '../../shared/lazy-component.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { ClientDrawer } from './client-drawer.tsx';
+import { ClientForm } from './client-form.tsx';
+import { ConnectionDrawer } from './connection-drawer.tsx';
+import { EndpointDrawer } from './endpoint-drawer.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
 import { RequestLogTable } from './request-log-table.tsx';
 import { UsageChart, useUsageFilters } from './usage-chart.tsx';
-
-// Loaded when they are opened.
-const ClientDrawer = lazyComponent(() => import('./client-drawer.tsx'));
-const ClientForm = lazyComponent(() => import('./client-form.tsx'));
-const ConnectionDrawer = lazyComponent(() => import('./connection-drawer.tsx'));
-const EndpointDrawer = lazyComponent(() => import('./endpoint-drawer.tsx'));
-const EndpointForm = lazyComponent(() => import('./endpoint-form.tsx'));
 
 /** Removes the parameters of the URL that open a drawer, and those of the drawer of an endpoint. */
 const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: null, delivery: null, before: null };
 
 /** One integrator: clients, connections, webhook endpoints, usage and failed requests. */
-export function IntegratorView() {
+export default function IntegratorPage() {
   const { integratorId = '' } = useParams();
   const { timeZone } = useScope();
   const filters = useFilters();
@@ -134,22 +130,20 @@ export function IntegratorView() {
             />
             <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RequestLogTable requests={requestLog} />
-            <Suspense>
-              {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
-              {connection !== undefined && (
-                <ConnectionDrawer
-                  integratorId={integrator.id}
-                  connection={connection}
-                  connected={connections.data.map(({ builderId }) => builderId)}
-                  clients={enabled.data}
-                  onClose={close}
-                  onChanged={request.retry}
-                />
-              )}
-              {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
-              {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
-              {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
-            </Suspense>
+            {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
+            {connection !== undefined && (
+              <ConnectionDrawer
+                integratorId={integrator.id}
+                connection={connection}
+                connected={connections.data.map(({ builderId }) => builderId)}
+                clients={enabled.data}
+                onClose={close}
+                onChanged={request.retry}
+              />
+            )}
+            {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
+            {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
+            {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
           </>
         );
       }}
