@@ -1,4 +1,5 @@
-import type { Column } from '../../components/data-table.tsx';
+import type { ComponentProps } from 'react';
+import type { AnyVariables } from 'urql';
 import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
 import { DayFilter, ProjectFilter, SelectFilter } from '../../components/filters.tsx';
 import { ListPage } from '../../components/list-page.tsx';
@@ -27,37 +28,50 @@ function useSite() {
   return { builderId, projectId, ofProject: projectId !== undefined, offset: usePageOffset() };
 }
 
-/** Columns of visits. @param now The end of those that have not ended. */
-const toVisitColumns = (now: number): Column<Visit>[] => [
-  { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
-  { header: 'Project', cell: ({ project }) => project.name },
-  { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
-  {
-    header: 'For',
-    cell: (visit) => (
-      <>
-        {formatDuration(getDuration(visit, now))}{' '}
-        {isLong(visit, now) && <span className="badge warn">{LONG.toLowerCase()}</span>}
-      </>
-    ),
-  },
-];
+/** A list of visits. */
+function Visits<Data>(list: Omit<ComponentProps<typeof ListPage<Data, AnyVariables, Visit>>, 'columns'>) {
+  const now = useNow();
+  return (
+    <ListPage
+      {...list}
+      opens="visit"
+      columns={[
+        { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
+        { header: 'Project', cell: ({ project }) => project.name },
+        { header: 'Signed on', cell: ({ signedOnAt }) => <Instant at={signedOnAt} /> },
+        {
+          header: 'For',
+          cell: (visit) => (
+            <>
+              {formatDuration(getDuration(visit, now))}{' '}
+              {isLong(visit, now) && <span className="badge warn">{LONG.toLowerCase()}</span>}
+            </>
+          ),
+        },
+      ]}
+      drawer={(id, close, visit) =>
+        visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={list.request.retry} />
+      }
+    >
+      <AttendanceTabs />
+    </ListPage>
+  );
+}
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => formatHour(hour));
 
 /** Visits that began on a day, or in one hour of it, of all projects or of the one in the URL. */
 export function VisitList() {
-  const now = useNow();
   const filters = useFilters();
   const { id: builderId, timeZone } = useBuilder();
-  const today = toCalendarDate(now, timeZone);
+  const today = toCalendarDate(useNow(), timeZone);
   const date = filters.get('date') ?? today;
   const hour = filters.get('hour')?.slice(0, 2) ?? '';
   const variables = { builderId, projectId: filters.get('project'), date };
   const request = useRequest(VisitsOfDayDocument, variables, { live: true });
   const isShown = ({ signedOnAt }: Visit) => formatTime(signedOnAt, timeZone).startsWith(hour);
   return (
-    <ListPage
+    <Visits
       title="Visits"
       description={`Those that began on ${formatCalendarDay(date)}`}
       filters={
@@ -70,45 +84,28 @@ export function VisitList() {
       request={request}
       page={({ visitsOfDay }) => ({ data: visitsOfDay.filter(isShown), meta: {} })}
       empty="Nobody signed on"
-      opens="visit"
-      columns={toVisitColumns(now)}
-      drawer={(id, close, visit) =>
-        visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={request.retry} />
-      }
-    >
-      <AttendanceTabs />
-    </ListPage>
+    />
   );
 }
 
 /** Visits that have not ended, whenever they began, of all projects or of the one in the URL. */
 export function OpenVisitList() {
-  const now = useNow();
-  const site = useSite();
-  const request = useRequest(OpenVisitsDocument, site, { live: true });
+  const request = useRequest(OpenVisitsDocument, useSite(), { live: true });
   return (
-    <ListPage
+    <Visits
       title="Open visits"
       description="Workers who have signed on and not off, also on earlier days"
       filters={<ProjectFilter />}
       request={request}
       page={({ builder, project }) => (builder ?? project)!.openVisits}
       empty="Nobody is on site"
-      opens="visit"
-      columns={toVisitColumns(now)}
-      drawer={(id, close, visit) =>
-        visit && <VisitDrawer key={id} visit={visit} onClose={close} onChanged={request.retry} />
-      }
-    >
-      <AttendanceTabs />
-    </ListPage>
+    />
   );
 }
 
 /** Sign-offs that wait for their sign-on, of all projects or of the one in the URL. */
 export function PendingList() {
-  const site = useSite();
-  const request = useRequest(PendingSignOffsDocument, site, { live: true });
+  const request = useRequest(PendingSignOffsDocument, useSite(), { live: true });
   return (
     <ListPage
       title="Sign-offs without sign-on"
