@@ -5,7 +5,6 @@ import type { WebhookChangeContext } from '../../domain/webhooks/webhook-context
 import type { Message } from '../../mail/mailer.ts';
 import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import type { ChangeFeed } from './attendance/change-feed.ts';
 import { type PageArgs, toLimit, withoutNull } from './page.ts';
 import type { PersonalReads } from './personal-reads.ts';
 
@@ -13,8 +12,6 @@ import type { PersonalReads } from './personal-reads.ts';
 export interface ConsoleContext extends RequestContext {
   readonly staff: StaffUser;
   readonly personalReads: PersonalReads;
-  /** Changes of the region, which all polls of the process share. */
-  readonly changeFeed: ChangeFeed;
   readonly session: {
     /** Returns the regions in which the browser is signed in. */
     findRegions(): Promise<RegionId[]>;

@@ -22,9 +22,8 @@ import { findSessionUser, type StaffUser } from '../../oauth/interaction/session
 import { signIn } from '../../oauth/interaction/sign-in.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
-import { mapRegions, REGIONS, type RegionId } from '../../shared/regions.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
-import { ChangeFeed } from './attendance/change-feed.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { findConsoleFolder, registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
@@ -112,7 +111,6 @@ function createSteps(
 ): Pick<RequestSteps<StaffRequest, unknown, unknown>, 'authenticate' | 'createContext'> {
   const { authenticator, databases, clock, baseUrl, config, passwordLinks, limitPageRequest } = dependencies;
   const recordedReads = new RecordedReads();
-  const changeFeeds = mapRegions((region) => new ChangeFeed(databases[region], clock));
   /** Returns the staff user of the browser's session. It is read at each request, so that a revocation applies at once. CON-2. */
   const findIn = (region: RegionId, cookies: SecretCookies) =>
     findSessionUser(
@@ -135,7 +133,7 @@ function createSteps(
       return { ...(await authenticator.limit(request, reply, region, toCaller(staff))), staff, cookies };
     },
     createContext(request, authenticated): ConsoleContext {
-      const { staff, region, cookies } = authenticated;
+      const { staff, cookies } = authenticated;
       const source: AuditSource = {
         actor: { type: 'STAFF', id: staff.id, role: staff.role },
         origin: { application: 'console', address: request.ip, requestId: request.id },
@@ -151,7 +149,6 @@ function createSteps(
         source,
         passwordLinks,
         personalReads: new PersonalReads(recordedReads, source),
-        changeFeed: changeFeeds[region],
         session: {
           findRegions: async () => {
             const signedIn = await Promise.all(REGIONS.map((each) => findIn(each, cookies)));

@@ -1,7 +1,6 @@
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
-import { runSlowStatement } from '../../database/read/slow-read.ts';
 
 /** Sites of which something changed, and the snapshot of the database up to which that is known. */
 interface AttendanceChanges {
@@ -52,7 +51,7 @@ const SELECT_CHANGES = statement('attendance.changes')`
 
 /**
  * Returns the sites whose attendance has changed since a snapshot. It looks at the rows of half a minute or more, beside the small reads of
- * requests: a request's own read is a slow read, and the read that all polls of a process share is of the background.
+ * requests.
  *
  * @param snapshot of an earlier read; null to begin.
  * @param since milliseconds: when that read was made.
@@ -69,9 +68,7 @@ export async function readAttendanceChanges(
   const from = since - SKEW_MS;
   const firstId = `${ID_PREFIXES.signOnEvent}_a${Math.floor(from).toString(36).padStart(9, '0')}`;
   const values = [firstId, snapshot, new Date(from).toISOString()];
-  const rows = await (database.limits
-    ? runSlowStatement(database, SELECT_CHANGES, values)
-    : database.backgroundRunner.run(SELECT_CHANGES, values));
+  const rows = await database.backgroundRunner.run(SELECT_CHANGES, values);
   const sites = rows.flatMap(([projectId, builderId]) => (projectId ? [{ projectId, builderId: builderId! }] : []));
   return { sites, snapshot: rows.find((row) => row[2] !== null)![2]! };
 }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAGES } from '../../../src/console/browser/layout/pages.ts';
-import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { executablePath } from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole, submitSignIn } from './demo-console.ts';
 
@@ -164,8 +163,6 @@ async function stopClock(page: Page) {
     count: () => polls,
     /** Moves the clock by a second, and returns the builders whose records the poll says have changed. */
     async next(): Promise<string[]> {
-      // The page advances its clock in milliseconds, so the service would otherwise reuse the result of the previous poll.
-      await sleep(SHARED_MS);
       const [response] = await Promise.all([page.waitForResponse(isPoll), page.clock.runFor(1000)]);
       const { data } = (await response.json()) as { data: { changes: { builderIds: string[] } } };
       return data.changes.builderIds;

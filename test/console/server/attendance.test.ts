@@ -1,7 +1,6 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
-import { SHARED_MS } from '../../../src/console/server/attendance/change-feed.ts';
 import { MAX_SITES } from '../../../src/domain/attendance/attendance-changes.ts';
 import { addStaff, ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
@@ -291,28 +290,12 @@ describe('the number of a conflict', () => {
 });
 
 describe('changes', () => {
-  const request = async (after: string | null) =>
+  const poll = async (after: string | null) =>
     (
       await kim.query('query($after: String) { changes(after: $after) { cursor projectIds builderIds reset } }', {
         after,
       })
     ).data.changes;
-  /** Milliseconds of the monotonic clock. */
-  let monotonic = 0;
-  beforeEach(() => {
-    // Not before the last poll, whichever clock it had.
-    // Differences of whole milliseconds are exact.
-    monotonic = Math.max(monotonic, Math.ceil(performance.now()));
-    vi.spyOn(performance, 'now').mockImplementation(() => monotonic);
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
-  /** Polls after the time in which polls share their result. */
-  const poll = async (after: string | null) => {
-    monotonic += SHARED_MS;
-    return request(after);
-  };
 
   it('names the projects whose attendance changed since the poll before, once (CON-8)', async () => {
     // Conflicts before the first poll are no changes.
@@ -376,26 +359,6 @@ describe('changes', () => {
     expect((await resolveConflict(kim, id, 'KEEP_RECORD')).errors).toBeUndefined();
     service.clock.advance(1);
     expect(await poll(cursor)).toMatchObject({ projectIds: [ids.projectId], reset: false });
-  });
-
-  it('are read once for the polls of all tabs, which continue at one cursor (CON-8)', async () => {
-    const first = await poll(null);
-    const second = await poll(first.cursor);
-    const { visitId } = await addVisit();
-    await sql('update sign_on_event set id = ? where visit_id = ?', [nextId(ID_PREFIXES.signOnEvent), visitId]);
-    monotonic += SHARED_MS;
-    let reads = 0;
-    const end = service.databases.au1.onStatement(({ name }) => {
-      if (name === 'attendance.changes') reads++;
-    });
-    const polls = await Promise.all([first, second, first, second].map(({ cursor }) => request(cursor)));
-    polls.push(await request(second.cursor));
-    end();
-    expect(reads).toBe(1);
-    for (const { cursor, builderIds } of polls) {
-      expect({ cursor, builderIds }).toEqual({ cursor: polls[0].cursor, builderIds: [ids.builderId] });
-    }
-    expect((await poll(polls[0].cursor)).builderIds).toEqual([]);
   });
 
   it('are the same for a cursor of another process (CON-8)', async () => {
@@ -467,10 +430,6 @@ describe('changes', () => {
     ];
     await poll(cursor);
     expect(reads).toEqual({ small: 0, slow: 0, background: 1 });
-    // The process has evicted the cursor, so that the request reads by itself and the polls of all tabs restart.
-    service.clock.advance(60_000);
-    expect((await poll(cursor)).reset).toBe(false);
     for (const end of ends) end();
-    expect(reads).toEqual({ small: 0, slow: 1, background: 1 });
   });
 });

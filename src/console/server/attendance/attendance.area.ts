@@ -8,6 +8,7 @@ import { createVisit, dismissSignOff } from '../../../domain/attendance/settle-s
 import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.ts';
 import { type ConsoleArea, type ConsoleContext, changeOperation, listOperation } from '../console-area.ts';
 import { attendanceTypes } from './attendance.schema.ts';
+import { readChanges } from './changes.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
 /** Notes that the staff user reads the worker's data: also the message of `EDIT_CONFLICT` has the texts of the change before. */
@@ -26,17 +27,6 @@ const showVisit = ({ database }: ConsoleContext, visitId: string, info: object) 
 const showChanged = (context: ConsoleContext, { visitId }: { visitId: string }, _: unknown, info: object) =>
   showVisit(context, visitId, info);
 
-/** Returns what changed since a poll. CON-8. */
-async function findChanges({ changeFeed, database }: ConsoleContext, after: string | null) {
-  const { cursor, changed, reset } = await changeFeed.findChanges(database, after);
-  return {
-    cursor,
-    reset,
-    projectIds: [...new Set(changed.map(({ projectId }) => projectId).filter((id) => id !== null))],
-    builderIds: [...new Set(changed.map(({ builderId }) => builderId))],
-  };
-}
-
 /** Corrections of attendance, and the changes that the board polls. */
 export const attendanceArea: ConsoleArea = {
   types: attendanceTypes,
@@ -44,7 +34,10 @@ export const attendanceArea: ConsoleArea = {
   queries: {
     conflicts: listOperation('person.read', listConflicts),
     conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },
-    changes: { action: 'records.read', resolve: (_, { after = null }, context) => findChanges(context, after) },
+    changes: {
+      action: 'records.read',
+      resolve: (_, { after = null }, { database, clock }) => readChanges(database, after, clock.now()),
+    },
   },
   mutations: {
     closeVisit: changeOperation(

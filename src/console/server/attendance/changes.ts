@@ -20,28 +20,13 @@ const SIGNATURE_BYTES = 16;
 /** Position of a poll: the cursor of the event log, the snapshot of attendance, and the time in milliseconds. */
 type Cursor = [events: string, snapshot: string, at: number];
 
-/** What changed since a poll. */
-export interface Changes {
-  /** Position of the next poll. */
-  cursor: string;
-  /** Builders and projects of which something changed; each once. */
-  changed: readonly ChangedSite[];
-  /** Whether everything is to be read again. */
-  reset: boolean;
-}
-
-interface ChangedSite {
-  builderId: string;
-  projectId: string | null;
-}
-
 /**
  * Returns what changed since the cursor of the poll before: records by the event log, and attendance, which is not published, by the rows
  * that were committed since. CON-8.
  *
  * @param now milliseconds since the epoch
  */
-export async function readChanges(database: Database, after: string | null, now: number): Promise<Changes> {
+export async function readChanges(database: Database, after: string | null, now: number) {
   const { region } = database;
   const head = await readHead(database);
   const previous = after === null ? null : verifyCursor(after, region, head);
@@ -51,24 +36,17 @@ export async function readChanges(database: Database, after: string | null, now:
   const page = isContinued && (await readLogPage(database, previous.position, EVERY_EVENT, MAX_EVENTS));
   // With more events everything is read again, after the head was read.
   const events = encodeEventCursor(region, head, page && !page.hasMore ? page.next : head);
+  const changed: { builderId: string; projectId: string | null }[] = [
+    ...attendance.sites,
+    ...(page ? page.events : []),
+  ];
   return {
     cursor: encodeCursor(region, head, [events, attendance.snapshot, now]),
-    changed: toDistinctSites([...attendance.sites, ...(page ? page.events : [])]),
+    projectIds: [...new Set(changed.map(({ projectId }) => projectId).filter((id) => id !== null))],
+    builderIds: [...new Set(changed.map(({ builderId }) => builderId))],
     reset: !page || page.hasMore || attendance.sites.length === MAX_SITES,
   };
 }
-
-/** Throws 400 for a text that is no cursor of the region. */
-export async function requireCursor(database: Database, after: string): Promise<void> {
-  verifyCursor(after, database.region, await readHead(database));
-}
-
-/** Returns each builder and project once. */
-export const toDistinctSites = (sites: readonly ChangedSite[]): ChangedSite[] => [
-  ...new Map(
-    sites.map(({ builderId, projectId }) => [`${builderId} ${projectId}`, { builderId, projectId }] as const),
-  ).values(),
-];
 
 /**
  * Returns null for a cursor of an earlier epoch of the log, after which everything is to be read again. Throws 400 for a text that is no
