@@ -2,7 +2,6 @@ import { Induction } from '../../entities/induction.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { FOUNDING, type generateAttendance } from './accounts.ts';
 import type { BuilderContext } from './builder-context.ts';
@@ -23,14 +22,10 @@ export function addWorkers(context: BuilderContext, { workers }: ReturnType<type
     }
   }
   for (const company of others) {
-    const ids = rows
-      .of(SubcontractorProject)
-      .flatMap((one) => (one.subcontractorId === company.id ? one.projectId : []));
-    const projects = started.filter(({ id }) => ids.includes(id));
     for (let count = random.between(2, 5); count > 0; count--) {
       const dates = context.pickDates(company.createdAt, 60);
       const worker = context.addOf(company, Worker, 'worker', { ...dates, fullName: context.pickName() });
-      for (const project of projects) if (random.chance(0.7)) addAccess(context, worker, project);
+      for (const project of random.sample(started, 2)) addAccess(context, worker, project);
     }
   }
 }
