@@ -21,15 +21,14 @@ export function registerWebhookMetrics(
     help: 'seconds from a change to the end of the first attempt to deliver its event',
     buckets: BUCKETS,
   });
-  const observe = (value: keyof Dispatcher['statistics'], name: string, help: string, aggregator: 'sum' | 'max') => {
-    const collect = () =>
-      Array.from(dispatchers(), ([region, { statistics }]): Sample => [{ region }, statistics[value]]);
-    collectGauge({ name, help, aggregator, labelNames: ['region'], collect });
-  };
-  observe('endpoints', 'webhook_endpoints', 'active webhook endpoints', 'max');
-  const unreadable = 'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret';
-  observe('unreadableSecrets', 'webhook_endpoints_unreadable_secret', unreadable, 'max');
-  observe('inFlight', 'webhook_requests_in_flight', 'requests to receivers in progress', 'sum');
+  collectGauge({
+    name: 'webhook_endpoints_unreadable_secret',
+    help: 'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret',
+    labelNames: ['region'],
+    aggregator: 'max',
+    collect: () =>
+      Array.from(dispatchers(), ([region, { statistics }]): Sample => [{ region }, statistics.unreadableSecrets]),
+  });
   return (attempt, { attempts: earlier, event }) => {
     attempts.inc({ result: isSuccess(attempt) ? 'success' : attempt.status === null ? 'no_response' : 'rejected' });
     if (earlier === 0) latency.observe((Date.now() - Date.parse(event.occurredAt)) / 1000);
