@@ -17,7 +17,7 @@ export interface TaskLog {
  * @param name in the log: `deliver events`.
  * @param run returns the milliseconds until the next run.
  */
-export async function repeatTask(
+async function repeatTask(
   { name, region, run }: { name: string; region: RegionId; run: () => Promise<number> },
   log: TaskLog,
   signal: AbortSignal,

@@ -1,8 +1,7 @@
 import type { Databases } from '../../database/database.ts';
-import { REGIONS } from '../../shared/regions.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storages } from '../../storage/storage.ts';
-import { repeatTask, type TaskLog } from '../repeated-task.ts';
+import { repeatInRegions, type TaskLog } from '../repeated-task.ts';
 import { endSnapshots, removeEndedFiles, toFolder } from './end-snapshots.ts';
 import { ClaimLost, claimSnapshot, saveProgress } from './snapshot-claims.ts';
 import { type SnapshotWriter, writeSnapshot } from './write-snapshot.ts';
@@ -16,19 +15,18 @@ export function startSnapshots(
   options: Pick<SnapshotWriter, 'readList' | 'uploadQuota' | 'now'>,
   log: TaskLog,
 ): () => Promise<void> {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = REGIONS.map((region) => {
-    const writer = { ...options, database: databases[region], storage: storages[region], signal };
-    writer.database.replicas?.startMeasuring();
-    const repeat = (name: string, run: () => Promise<number>) => repeatTask({ name, region, run }, log, signal);
-    const write = async () => ((await writeNextSnapshot(writer)) ? 0 : POLL_MS);
-    const end = () => endAndRemove(writer).then(() => POLL_MS);
-    return Promise.all([repeat('write snapshots', write), repeat('end snapshots', end)]);
-  });
+  const repeat = (name: string, run: (writer: SnapshotWriter) => Promise<number>) =>
+    repeatInRegions(name, log, (region, signal) => {
+      const writer = { ...options, database: databases[region], storage: storages[region], signal };
+      writer.database.replicas?.startMeasuring();
+      return () => run(writer);
+    });
+  const stops = [
+    repeat('write snapshots', async (writer) => ((await writeNextSnapshot(writer)) ? 0 : POLL_MS)),
+    repeat('end snapshots', (writer) => endAndRemove(writer).then(() => POLL_MS)),
+  ];
   return async () => {
-    stopping.abort();
-    await Promise.all(running);
+    await Promise.all(stops.map((stop) => stop()));
   };
 }
 
