@@ -14,7 +14,15 @@ import type { Reader } from '../src/database/read/reader.ts';
 
 type GraphqlType = Parameters<typeof Arg>[1] extends infer F ? (F extends () => infer T ? T : never) : never;
 /** Arguments of a field: a class of `@ArgsType`, or types by name, which are all nullable. */
-export type FieldArguments = ClassType<object> | Record<string, GraphqlType>;
+export type FieldArguments = ClassType<object> | Record<string, GraphqlType | DescribedType>;
+
+/** Type of an argument that has a description. */
+export class DescribedType {
+  constructor(
+    readonly type: GraphqlType,
+    readonly description: string,
+  ) {}
+}
 
 export interface FilterOptions<Filter extends string> {
   /** Arguments beside those of the page. */
@@ -120,7 +128,10 @@ export interface FieldParameter {
 
 export function toParameters(args: FieldArguments, nullable = true): FieldParameter[] {
   if (typeof args === 'function') return [{ name: null, decorator: Args(() => args) }];
-  return Object.entries(args).map(([name, type]) => ({ name, decorator: Arg(name, () => type, { nullable }) }));
+  return Object.entries(args).map(([name, given]) => {
+    const { type, description } = given instanceof DescribedType ? given : { type: given, description: undefined };
+    return { name, decorator: Arg(name, () => type, { nullable, description }) };
+  });
 }
 
 /** Returns the values of the parameters by the names of the arguments. */

@@ -19,28 +19,13 @@ import {
 } from '../../src/domain/readers/meeting.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
-import { builderRecord } from '../queries.ts';
+import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
+import { builderPage, builderRecord } from '../queries.ts';
 
 const MeetingNotePage = createPageType(MeetingNote);
 
 @Resolver(() => Meeting)
 export class MeetingResolver {
-  @Query(() => createPageType(Meeting), { description: 'The meetings of a builder.' })
-  @Rest('GET /builders/{builderId}/meetings', { scope: 'read:meetings', tag: 'Meetings' })
-  meetings(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Arg('status', () => [MeetingStatus], { nullable: true, description: 'Any of these states.' })
-    status: MeetingStatus[] | null,
-    @Args() range: DateRangeArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<Meeting>> {
-    return meetings.select(selection).findPage(database, { builderId, projectId, status, ...range }, page);
-  }
-
   @Query(() => MeetingNotePage, { description: 'The synced notes of a meeting that are not archived.' })
   @Rest('GET /builders/{builderId}/meetings/{meetingId}/notes', { scope: 'read:meetings', tag: 'Meetings' })
   async meetingNotes(
@@ -63,6 +48,10 @@ export class MeetingResolver {
 const args = [{ status: [MeetingStatus] }, DateRangeArgs];
 
 export const meetingFields = [
+  builderPage('meetings', meetings, 'The meetings of a builder.', {
+    operation: Rest('GET /builders/{builderId}/meetings', { scope: 'read:meetings', tag: 'Meetings' }),
+    args: [{ projectId: ProjectId, status: new DescribedType([MeetingStatus], 'Any of these states.') }, DateRangeArgs],
+  }),
   builderRecord('meeting', meetings, { meetingId: MeetingId }, ['Meeting', 'One meeting.'], {
     operation: Scoped('read:meetings'),
   }),

@@ -3,15 +3,6 @@ import { NotNull } from '../../schema/input-rules.ts';
 import { FolderName } from '../../schema/photo.scalars.ts';
 import { FolderId, ProjectId } from '../../schema/scalars.ts';
 
-@ArgsType()
-export class FolderFilterArgs {
-  @Field(() => ProjectId, { nullable: true, description: 'Only folders of this project.' })
-  projectId?: string | null;
-
-  @Field(() => FolderId, { nullable: true, description: 'Only the folders directly in this one.' })
-  parentId?: string | null;
-}
-
 /** Body of `createPhotoFolder` (PHO-15). */
 @ArgsType()
 export class CreateFolderArgs {

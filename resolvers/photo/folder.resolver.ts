@@ -2,17 +2,17 @@ import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { Rest } from '../../schema/rest.ts';
-import { BuilderId, FolderId } from '../../schema/scalars.ts';
+import { BuilderId, FolderId, ProjectId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { IdempotentRequest } from '../../src/domain/create-once.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photos/folders.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
+import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
 import { Idempotent } from '../idempotent.ts';
 import { builderPage, builderRecord } from '../queries.ts';
-import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
+import { CreateFolderArgs, UpdateFolderArgs } from './folder.input.ts';
 
 const tag = 'Photos';
 
@@ -62,7 +62,12 @@ export class PhotoFolderResolver {
 export const folderFields = [
   builderPage('photoFolders', photoFolders, 'The photo folders of a builder.', {
     operation: Rest('GET /builders/{builderId}/photo-folders', { scope: 'read:photos', tag }),
-    args: [FolderFilterArgs],
+    args: [
+      {
+        projectId: new DescribedType(ProjectId, 'Only folders of this project.'),
+        parentId: new DescribedType(FolderId, 'Only the folders directly in this one.'),
+      },
+    ],
   }),
   builderRecord('photoFolder', photoFolders, { folderId: FolderId }, ['Photo folder', 'One photo folder.'], {
     operation: Rest('GET /builders/{builderId}/photo-folders/{folderId}', { scope: 'read:photos', tag }),

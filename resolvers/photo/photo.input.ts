@@ -16,15 +16,6 @@ export class PhotoSourceArgs {
 
 export const toSources = ({ source }: PhotoSourceArgs): PhotoSource[] => source ?? [PhotoSource.GALLERY];
 
-@ArgsType()
-export class PhotoFilterArgs extends PhotoSourceArgs {
-  @Field(() => ProjectId, { nullable: true, description: 'Only photos of this project.' })
-  projectId?: string | null;
-
-  @Field(() => FolderId, { nullable: true, description: 'Only photos directly in this folder.' })
-  folderId?: string | null;
-}
-
 /** Body of `createPhoto` (PHO-5). */
 @ArgsType()
 export class CreatePhotoArgs {

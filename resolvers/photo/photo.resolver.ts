@@ -6,7 +6,7 @@ import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
-import { AttachmentId, BuilderId, FolderId } from '../../schema/scalars.ts';
+import { AttachmentId, BuilderId, FolderId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { IdempotentRequest } from '../../src/domain/create-once.ts';
@@ -19,10 +19,10 @@ import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
+import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
 import { Idempotent } from '../idempotent.ts';
 import { builderPage, builderRecord } from '../queries.ts';
-import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
+import { CreatePhotoArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
 
 @Resolver(() => Photo)
@@ -130,7 +130,13 @@ const readPhotos = { scope: 'read:photos', tag: 'Photos' } as const;
 export const photoFields = [
   builderPage('photos', photos, 'The active photos of a builder.', {
     operation: Rest('GET /builders/{builderId}/photos', readPhotos),
-    args: [PhotoFilterArgs],
+    args: [
+      PhotoSourceArgs,
+      {
+        projectId: new DescribedType(ProjectId, 'Only photos of this project.'),
+        folderId: new DescribedType(FolderId, 'Only photos directly in this folder.'),
+      },
+    ],
     where: toFilters,
   }),
   builderRecord('photo', photos, { photoId: AttachmentId }, ['Photo', 'One active photo.'], {

@@ -3,42 +3,19 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorSummary } from '../../entities/summaries.type.ts';
-import { createPageType, type Page, PageArgs } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
-import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
-import { Selected, type Selection } from '../../schema/selection.ts';
+import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { requireVisible } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
-import { subcontractorPage } from '../queries.ts';
+import { DescribedType, pageEdge, recordEdge, summaryEdge } from '../edges.ts';
+import { builderPage, subcontractorPage } from '../queries.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
-
-const SubcontractorPage = createPageType(Subcontractor);
 
 @Resolver(() => Subcontractor)
 export class SubcontractorResolver {
-  @Query(() => SubcontractorPage, { description: 'The subcontractors of a builder, without the archived ones.' })
-  @Rest('GET /subcontractors', { scope: 'read:subcontractors', tag: 'Subcontractors' })
-  subcontractors(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Arg('projectId', () => ProjectId, {
-      nullable: true,
-      description: 'Only subcontractors of the project, with their statuses on it.',
-    })
-    projectId: string | null,
-    @Args() args: SubcontractorArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { database }: RequestContext,
-  ): Promise<Page<Subcontractor>> {
-    return subcontractors
-      .select(selection)
-      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, page);
-  }
-
   @Query(() => Subcontractor, {
     description: "One subcontractor; the builder's company record only with `includeBuilderCompany`.",
   })
@@ -56,13 +33,25 @@ export class SubcontractorResolver {
   }
 }
 
+const ON_PROJECT = 'Only subcontractors of the project, with their statuses on it.';
+
+const toFilters = ({ projectId, ...args }: SubcontractorArgs & { projectId?: string | null }) => ({
+  projectId,
+  ...toSubcontractorFilters(args),
+});
+
 export const subcontractorFields = [
+  builderPage('subcontractors', subcontractors, 'The subcontractors of a builder, without the archived ones.', {
+    operation: Rest('GET /subcontractors', { scope: 'read:subcontractors', tag: 'Subcontractors' }),
+    args: [{ projectId: new DescribedType(ProjectId, ON_PROJECT) }, SubcontractorArgs],
+    where: toFilters,
+  }),
   subcontractorPage('subcontractorProjects', projects, 'The projects that a subcontractor is assigned to.', {
     operation: Rest('GET /subcontractors/{id}/projects', { scope: 'read:projects', tag: 'Subcontractors' }),
   }),
   pageEdge(Builder, 'subcontractors', subcontractors, 'builderId', 'The subcontractors of the builder.', {
     args: [{ projectId: ProjectId }, SubcontractorArgs],
-    where: ({ projectId, ...args }) => ({ projectId, ...toSubcontractorFilters(args) }),
+    where: toFilters,
   }),
   pageEdge(
     Project,
