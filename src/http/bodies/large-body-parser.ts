@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
@@ -21,13 +20,6 @@ import {
 import type { LargeBodyForm } from './large-body-form.ts';
 import { bodyEndedEarly, receiveBody } from './receive-body.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Response to a request whose body may be large; null for others. */
-    response: ServerResponse | null;
-  }
-}
-
 const MIB = 1024 * 1024;
 
 /** Number of tokens above which a photo report is parsed, checked, sorted and hashed in the worker thread. */
@@ -47,13 +39,6 @@ const ENDING_BYTES = 8 * MIB;
 /** Memory that a value or field name of a parsed body takes, in bytes. */
 const BYTES_PER_TOKEN = 64;
 
-/** A request whose large body is being received or processed. */
-interface LargeRequest {
-  request: FastifyRequest;
-  /** Fires when the connection closes. */
-  signal: AbortSignal;
-}
-
 /**
  * Parses JSON bodies of routes that accept large ones. A large body is charged to the caller's share before it is received, and parsed and
  * checked in a worker thread, which returns a summary.
@@ -72,12 +57,6 @@ export class LargeBodyParser {
 
   /** Makes the routes of a scope accept large bodies of the form, up to the limit of each route. */
   install(scope: FastifyInstance, form: LargeBodyForm): void {
-    // In a WeakMap, V8's minor collections would keep each response, with all that belongs to its request.
-    scope.decorateRequest('response', null);
-    scope.addHook('preParsing', (request, { raw }, payload, done) => {
-      request.response = raw;
-      done(null, payload);
-    });
     scope.removeContentTypeParser(JSON_TYPES);
     scope.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: RequestPayload) =>
       this.#parse(request, payload as Readable, form),
@@ -94,12 +73,7 @@ export class LargeBodyParser {
     const header = request.headers['content-length'];
     const length = header === undefined ? undefined : Number(header);
     if (length !== undefined && length > limit) throw payloadTooLarge(limit);
-    let large: LargeRequest | undefined;
-    const largeRequest = () => {
-      large ??= this.#largeRequest(request);
-      return large;
-    };
-    const admit = () => admitLarge(largeRequest(), length ?? limit);
+    const admit = () => admitLarge(request, length ?? limit);
     const body =
       length !== undefined && length <= this.#largeFrom
         ? Buffer.concat(
@@ -109,17 +83,12 @@ export class LargeBodyParser {
           )
         : await receiveBody(payload, length, { largeFrom: this.#largeFrom, limit, admit });
     return body.length <= this.#largeFrom
-      ? this.#parseSmall(body, form, request, largeRequest)
-      : this.#parseInThread(body, form, largeRequest());
+      ? this.#parseSmall(body, form, request)
+      : this.#parseInThread(body, form, request);
   }
 
   /** Parses a small body; in the worker thread where it has many tokens. */
-  async #parseSmall(
-    body: Uint8Array,
-    form: LargeBodyForm,
-    request: FastifyRequest,
-    largeRequest: () => LargeRequest,
-  ): Promise<unknown> {
+  async #parseSmall(body: Uint8Array, form: LargeBodyForm, request: FastifyRequest): Promise<unknown> {
     if (body.length === 0) return undefined;
     const text = decodeJson(body);
     const tokens = estimateTokens(text);
@@ -129,19 +98,18 @@ export class LargeBodyParser {
       const { usage } = request;
       return usage && tokens > MANY_TOKENS ? parseInShare(usage, text, request) : parseRequestText(text, request);
     }
-    const large = largeRequest();
     if (tokens > MAX_TOKENS) {
       // Accepted only for operations with large bodies. The operation is known once the body is parsed.
       const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
       request.context!.largeBodyError ??= invalidField('body', message);
     }
-    await admitLarge(large, Math.max(body.length, tokens * BYTES_PER_TOKEN));
-    return this.#parseInThread(body, form, large);
+    await admitLarge(request, Math.max(body.length, tokens * BYTES_PER_TOKEN));
+    return this.#parseInThread(body, form, request);
   }
 
-  async #parseInThread(body: Uint8Array, form: LargeBodyForm, { request, signal }: LargeRequest): Promise<unknown> {
+  async #parseInThread(body: Uint8Array, form: LargeBodyForm, request: FastifyRequest): Promise<unknown> {
     const result = await this.#runInOrder(() => {
-      signal.throwIfAborted();
+      if (request.raw.socket.destroyed) throw bodyEndedEarly();
       return this.#process(body, form);
     });
     if (result.textErrors) deferTextErrors(request, result.textErrors);
@@ -180,15 +148,16 @@ export class LargeBodyParser {
       throw unavailable(error);
     }
   }
-
-  #largeRequest(request: FastifyRequest): LargeRequest {
-    const raw = request.response!;
-    const connection = new AbortController();
-    raw.once('close', () => connection.abort(unavailable(new Error('The client went away.'))));
-    return { request, signal: connection.signal };
-  }
 }
 
-/** Waits for memory of the caller's share. */
-const admitLarge = ({ request, signal }: LargeRequest, bytes: number): Promise<void> =>
-  request.usage!.acquireLargeBody(bytes, signal);
+/** Waits for memory of the caller's share, at most until the connection closes. */
+async function admitLarge({ usage, raw: { socket } }: FastifyRequest, bytes: number): Promise<void> {
+  const closed = new AbortController();
+  const abort = () => closed.abort(bodyEndedEarly());
+  socket.once('close', abort);
+  try {
+    await usage!.acquireLargeBody(bytes, closed.signal);
+  } finally {
+    socket.off('close', abort);
+  }
+}
