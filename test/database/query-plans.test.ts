@@ -7,6 +7,7 @@ import { toDateRange } from '../../schema/range.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
+import { ROSTER, readChanges } from '../../src/domain/attendance/change-lists.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { useService } from '../support/harness.ts';
 import { recordReads } from '../support/recorded-reads.ts';
@@ -50,6 +51,42 @@ async function explainScans(client: pg.Client, { text }: Statement): Promise<str
       .map((line) => line.replace(/^[\s>-]*/, '').replace(/event_\d{8}/g, 'event_DAY'))
       .filter((line) => !/^(Subquery|Function|CTE|Values) Scan|^Bitmap Heap/.test(line))
   );
+}
+
+/** A node of a plan that was executed. */
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: Plan[];
+}
+
+/** Number of pages of 8 KiB that a plan has read. */
+const countPages = (plan: Plan) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+
+/** Returns what the work returns, and the plan of the last statement that it sent. */
+async function explainLastRead<T>(client: pg.Client, work: () => Promise<T>): Promise<{ result: T; plan: Plan }> {
+  const { runner, slowRunner } = service.databases.au1;
+  let sent: [Statement, unknown[]] | undefined;
+  const runs = [runner, slowRunner].map((each) => [each, each.run] as const);
+  for (const [each, run] of runs)
+    each.run = (...args) => {
+      sent = [args[0], args[1]];
+      return run.apply(each, args);
+    };
+  const result = await work().finally(() => {
+    for (const [each, run] of runs) each.run = run;
+  });
+  const [{ text }, values] = sent!;
+  await client.query(`prepare page as ${text}`);
+  const literals = values.map((value) => pg.escapeLiteral(toText(value)));
+  const { rows } = await client.query(`explain (analyze, buffers, format json) execute page(${literals.join()})`);
+  await client.query('deallocate page');
+  return { result, plan: rows[0]['QUERY PLAN'][0].Plan };
 }
 
 describe('the plans of the prepared reads', () => {
@@ -105,33 +142,17 @@ describe('pages of a list of 200,000 rows', () => {
 
   /** Returns the scans of the list's table, with the rows that they return, and the pages of 8 KiB that the statement reads. */
   async function explainPage(where: object, window: Partial<PageWindow> = {}) {
-    const database = service.databases.au1;
-    let sent: [Statement, unknown[]] | undefined;
-    const runners = [database.runner, database.slowRunner];
-    const runs = runners.map((runner) => runner.run);
-    for (const [index, runner] of runners.entries()) {
-      runner.run = (...args) => {
-        sent = [args[0], args[1]];
-        return runs[index]!.apply(runner, args);
-      };
-    }
-    const page = await timesheets.findPage(database, { builderId, ...where }, { offset: 0, limit: 25, ...window });
-    for (const [index, runner] of runners.entries()) runner.run = runs[index]!;
-    const [{ text }, values] = sent!;
-    await client.query(`prepare page as ${text}`);
-    const literals = values.map((value) => pg.escapeLiteral(toText(value)));
-    const { rows } = await client.query(`explain (analyze, buffers, format json) execute page(${literals.join()})`);
-    await client.query('deallocate page');
+    const { result, plan } = await explainLastRead(client, () =>
+      timesheets.findPage(service.databases.au1, { builderId, ...where }, { offset: 0, limit: 25, ...window }),
+    );
     const scans: string[] = [];
-    const visit = (plan: Record<string, unknown>) => {
-      const index = plan['Index Name'] as string | undefined;
-      if (plan['Relation Name'] === 'timesheet')
-        scans.push(`${plan['Node Type']} ${index}: ${Number(plan['Actual Rows']) * Number(plan['Actual Loops'])}`);
-      for (const child of (plan.Plans ?? []) as Record<string, unknown>[]) visit(child);
+    const visit = (node: Plan) => {
+      if (node['Relation Name'] === 'timesheet')
+        scans.push(`${node['Node Type']} ${node['Index Name']}: ${node['Actual Rows'] * node['Actual Loops']}`);
+      for (const child of node.Plans ?? []) visit(child);
     };
-    const { Plan: plan } = rows[0]['QUERY PLAN'][0];
     visit(plan);
-    return { page, scans, pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+    return { page: result, scans, pages: countPages(plan) };
   }
 
   it.each(Object.values(ListOrder))('reads a first page, and one by cursor, by an index: %s', async (order) => {
@@ -179,5 +200,46 @@ describe('pages of a list of 200,000 rows', () => {
       expect(scans).toEqual([week, week, `Index Scan timesheet_pkey: ${page.data.length}`]);
       expect(pages).toBeLessThan(500);
     }
+  });
+});
+
+describe('a roster of 50,000 workers', () => {
+  it('costs the same at its start, in its middle, at its end, and from a time (ATT-36)', async () => {
+    const builderId = service.findDemoClient('A').builderIds[0]!;
+    const writer = new pg.Client({ connectionString: service.databases.au1.url });
+    await writer.connect();
+    const { rows } = await writer.query('select id from project where builder_id = $1 order by id limit 1', [
+      builderId,
+    ]);
+    const owner = { builderId, projectId: rows[0].id as string };
+    await writer.query('set session_replication_role = replica');
+    await writer.query(
+      `insert into worker (id, created_at, updated_at, builder_id, subcontractor_id, full_name)
+       select 'wkr_of_roster_' || n, now(), now(), $1, 'sub_a1', 'Worker ' || n from generate_series(1, 50000) n`,
+      [builderId],
+    );
+    await writer.query(
+      `insert into site_access (builder_id, project_id, worker_id, granted_at, listed_at)
+       select $1, $2, 'wkr_of_roster_' || n, now(), timestamptz '2026-03-02Z' + n * interval '1 second' from generate_series(1, 50000) n`,
+      [owner.builderId, owner.projectId],
+    );
+    await writer.end();
+    const client = await connectWithSettings(service.databases.au1.url, READER_SETTINGS);
+    await client.query('vacuum analyze worker, site_access');
+    const explain = async (window: { cursor?: string; updatedSince?: string }) => {
+      const { result, plan } = await explainLastRead(client, () =>
+        readChanges(service.databases.au1, ROSTER, owner, {}, { limit: 100, ...window }),
+      );
+      return { rows: result.data.length, cursor: result.meta.nextCursor, pages: countPages(plan) };
+    };
+    const first = await explain({});
+    const second = await explain({ cursor: first.cursor });
+    const middle = await explain({ updatedSince: '2026-03-02T07:00:00Z' });
+    const later = await explain({ cursor: middle.cursor, updatedSince: '2026-03-02T07:00:00Z' });
+    const last = await explain({ updatedSince: '2026-03-02T13:50:00Z' });
+    await client.end();
+    const all = [first, second, middle, later, last];
+    expect(all.map((page) => page.rows)).toEqual(all.map(() => 100));
+    expect(Math.max(...all.map(({ pages }) => pages))).toBeLessThan(1.2 * Math.min(...all.map(({ pages }) => pages)));
   });
 });

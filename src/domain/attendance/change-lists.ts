@@ -1,4 +1,4 @@
-import { toSnakeCase } from '../../../entities/columns.ts';
+import { isoFromPostgres, toSnakeCase } from '../../../entities/columns.ts';
 import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { PageArgs } from '../../../schema/page.ts';
@@ -59,6 +59,9 @@ export interface ChangePage<T> {
   meta: { nextCursor: string; hasMore: boolean };
 }
 
+/** Milliseconds by which the clock of a gate may be ahead: an event is listed at most so long before it has occurred. */
+const EARLIEST_LISTING_MS = 3_600_000;
+
 /** Changes per page. */
 export const MAX_CHANGES = 100;
 
@@ -107,8 +110,7 @@ export const OWN_EVENTS: ChangeList = {
   from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
   id: 't.id',
   filters: {
-    // An event is listed after it has occurred, but for the difference of two clocks: earlier changes need no search.
-    startDate: `t.occurred_at >= ?::timestamptz and t.listed_at >= ?::timestamptz - interval '1 hour'`,
+    startDate: 't.occurred_at >= ?::timestamptz',
     endDate: 't.occurred_at <= ?::timestamptz',
   },
   fields: {
@@ -162,6 +164,10 @@ export async function readChanges<T>(
   await listChanges(database);
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
+  const since = [Date.parse(updatedSince ?? ''), Date.parse(filters.startDate ?? '') - EARLIEST_LISTING_MS];
+  const earliest = Math.max(...since.filter((at) => at > Date.parse(isoFromPostgres(position.afterValue))));
+  // One condition on the order: with two, PostgreSQL would read the index from the earlier one.
+  const begin = Number.isFinite(earliest) ? { ...START, afterValue: new Date(earliest).toISOString() } : position;
   const count = limit ?? MAX_CHANGES;
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}`;
@@ -169,8 +175,7 @@ export async function readChanges<T>(
     value == null ? [] : (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
   );
   const text = `select t.listed_at, ${list.id}, ${object(list.fields)} from ${list.from}
-    where ${conditions.join(' and ')} and t.listed_at >= ${bind(updatedSince ?? START.afterValue)}
-      and (t.listed_at, ${list.id}) > (${bind(position.afterValue)}, ${bind(position.afterId)})
+    where ${conditions.join(' and ')} and (t.listed_at, ${list.id}) > (${bind(begin.afterValue)}, ${bind(begin.afterId)})
     order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`.replace(/\s+/g, ' ');
   const given = Object.keys(filters).filter((name) => filters[name] != null);
   const read =
