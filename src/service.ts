@@ -24,6 +24,7 @@ import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
 import { logUnhandledRejections } from './http/metrics/log-lines.ts';
 import { loggerOptions } from './http/metrics/logger-options.ts';
+import { registerSnapshotMetrics } from './http/metrics/snapshots.ts';
 import { registerWebhookMetrics } from './http/metrics/webhooks.ts';
 import { findMissingInternals } from './node-internals/self-tests.ts';
 import { systemClock } from './shared/clock.ts';
@@ -194,6 +195,7 @@ async function serve(
   });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys), config.workers);
   const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
+  registerSnapshotMetrics(direct);
   const readList = createListReader(definition);
   const options = { readList, uploadQuota: config.uploadQuota, now: systemClock.now };
   // A process that serves has the schema, which determines what records look like. The long transactions go around a pooler.

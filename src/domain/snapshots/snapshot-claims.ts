@@ -1,7 +1,7 @@
 import { type EntityData, raw } from '@mikro-orm/core';
 import { Snapshot } from '../../../entities/snapshot.entity.ts';
 import type { Database } from '../../database/database.ts';
-import { statement } from '../../database/pool/pg-pipeline.ts';
+import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { IS_ALLOWED } from './end-snapshots.ts';
 
 /** Milliseconds for which a claimed snapshot is left to its process. After a kill it waits so long. */
@@ -32,6 +32,8 @@ export async function claimSnapshot(database: Database): Promise<Snapshot | null
 /** Bytes of the files of the matching snapshots, which count against the quotas of integrators. SQL: a figure. */
 export const sumBytes = (where: string) =>
   `(select coalesce(sum((file->>'bytes')::bigint), 0) from snapshot, jsonb_array_elements(files) file where ${where})`;
+
+export const storedSnapshots: Statement = { name: 'snapshots.stored', text: `select ${sumBytes('true')}` };
 
 /**
  * Stores what is written, with changes of the state, and keeps the claim. Throws `ClaimLost` where it is lost, or where the client may not read

@@ -3,10 +3,11 @@ import { pipeline, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import type { Snapshot, SnapshotFile } from '../../../entities/snapshot.entity.ts';
-import type { SnapshotResource } from '../../../schema/snapshot.scalars.ts';
+import { SNAPSHOT_RESOURCES, type SnapshotResource } from '../../../schema/snapshot.scalars.ts';
 import type { Database } from '../../database/database.ts';
 import { readInSnapshot } from '../../database/read/snapshot-runner.ts';
 import { DAY_MS } from '../../shared/clock.ts';
+import { DurationCounts } from '../../shared/duration-counts.ts';
 import { SizeLimitError } from '../../storage/spool.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { encodeEventCursor } from '../events/event-cursor.ts';
@@ -24,6 +25,9 @@ const MAX_MS = 200;
 const FILES_MS = DAY_MS;
 
 const IDENTIFIERS = { paths: new Set(['id']), total: false, key: 'snapshot' };
+
+/** Files that this process has written, by resource, for metrics. */
+export const fileCounts = new DurationCounts(SNAPSHOT_RESOURCES.length);
 
 /** Reads a page of a v1 list as REST returns it. */
 export type ReadList = (
@@ -89,7 +93,8 @@ async function writeFrom(url: string, writer: SnapshotWriter, snapshot: Snapshot
     });
     const work = { ...writer, snapshot, reading };
     for (const resource of resources) {
-      snapshot.files.push(await writeFile(work, resource));
+      const file = await fileCounts.measure(resource, () => writeFile(work, resource));
+      snapshot.files.push(file);
       await saveProgress(database, snapshot);
     }
     snapshot.progress.total = snapshot.progress.done;
