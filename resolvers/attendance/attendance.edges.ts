@@ -7,7 +7,7 @@ import { SignOnConflictCode } from '../../schema/enums.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import { signOnConflicts, signOnEvents, visits } from '../../src/domain/readers/attendance.reader.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
+import { pageEdge, recordEdge } from '../fields.ts';
 import { DayArgs } from './attendance.input.ts';
 
 /* What gates have reported, and the conflicts between reports. Only internal clients have the scope (ACC-8). */

@@ -9,8 +9,7 @@ import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
-import { builderPage, builderRecord } from '../queries.ts';
+import { builderPage, builderRecord, pageEdge, recordEdge } from '../fields.ts';
 
 const args = [{ status: DefectStatus }];
 

@@ -13,8 +13,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { inductionDetails, inductions } from '../../src/domain/readers/induction.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
-import { pageEdge } from '../edges.ts';
-import { builderPage, subcontractorPage } from '../queries.ts';
+import { builderPage, pageEdge, subcontractorPage } from '../fields.ts';
 
 const InductionPage = createPageType(Induction);
 

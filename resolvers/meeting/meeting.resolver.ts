@@ -19,8 +19,7 @@ import {
 } from '../../src/domain/readers/meeting.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
-import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
-import { builderPage, builderRecord } from '../queries.ts';
+import { builderPage, builderRecord, DescribedType, pageEdge, recordEdge } from '../fields.ts';
 
 const MeetingNotePage = createPageType(MeetingNote);
 

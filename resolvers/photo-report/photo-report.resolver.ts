@@ -20,8 +20,7 @@ import {
 } from '../../src/domain/readers/photo-report.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { parseJsonInSlices } from '../../src/limits/parse-json.ts';
-import { pageEdge, recordEdge } from '../edges.ts';
-import { builderPage, builderRecord } from '../queries.ts';
+import { builderPage, builderRecord, pageEdge, recordEdge } from '../fields.ts';
 
 @ArgsType()
 class ReportFilterArgs {

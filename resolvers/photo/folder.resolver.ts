@@ -9,9 +9,8 @@ import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photo
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
+import { builderPage, builderRecord, DescribedType, pageEdge, recordEdge } from '../fields.ts';
 import { Idempotent } from '../idempotent.ts';
-import { builderPage, builderRecord } from '../queries.ts';
 import { CreateFolderArgs, UpdateFolderArgs } from './folder.input.ts';
 
 const tag = 'Photos';

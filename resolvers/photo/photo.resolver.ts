@@ -19,9 +19,8 @@ import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
-import { DescribedType, pageEdge, recordEdge } from '../edges.ts';
+import { builderPage, builderRecord, DescribedType, pageEdge, recordEdge } from '../fields.ts';
 import { Idempotent } from '../idempotent.ts';
-import { builderPage, builderRecord } from '../queries.ts';
 import { CreatePhotoArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
 

@@ -6,8 +6,7 @@ import { Rest } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
-import { builderPage, builderRecord } from '../queries.ts';
+import { builderPage, builderRecord, pageEdge, recordEdge, summaryEdge } from '../fields.ts';
 
 const shared = { scope: 'read:projects', tag: 'Projects', params: { id: 'builderId' } } as const;
 

@@ -2,8 +2,7 @@ import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { contacts } from '../../src/domain/readers/contact.reader.ts';
-import { DescribedType, pageEdge } from '../edges.ts';
-import { subcontractorPage } from '../queries.ts';
+import { DescribedType, pageEdge, subcontractorPage } from '../fields.ts';
 
 const args = [
   {

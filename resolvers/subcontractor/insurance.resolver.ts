@@ -7,8 +7,7 @@ import { InsuranceId } from '../../schema/scalars.ts';
 import { Reads } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { insurances } from '../../src/domain/readers/insurance.reader.ts';
-import { pageEdge } from '../edges.ts';
-import { builderPage, subcontractorPage, subcontractorRecord } from '../queries.ts';
+import { builderPage, pageEdge, subcontractorPage, subcontractorRecord } from '../fields.ts';
 import { ExpiringInsuranceArgs, InsuranceArgs, toInsuranceFilters } from './insurance.input.ts';
 
 @Resolver(() => Insurance)

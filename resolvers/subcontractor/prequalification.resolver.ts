@@ -3,8 +3,7 @@ import { PrequalificationStatus } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { PrequalificationId } from '../../schema/scalars.ts';
 import { prequalifications } from '../../src/domain/readers/prequalification.reader.ts';
-import { pageEdge } from '../edges.ts';
-import { subcontractorPage, subcontractorRecord } from '../queries.ts';
+import { pageEdge, subcontractorPage, subcontractorRecord } from '../fields.ts';
 
 const shared = { scope: 'read:prequalifications', tag: 'Subcontractors' } as const;
 

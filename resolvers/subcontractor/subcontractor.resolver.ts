@@ -10,28 +10,8 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { DescribedType, pageEdge, recordEdge, summaryEdge } from '../edges.ts';
-import { builderPage, subcontractorPage } from '../queries.ts';
+import { builderPage, DescribedType, pageEdge, recordEdge, subcontractorPage, summaryEdge } from '../fields.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
-
-@Resolver(() => Subcontractor)
-export class SubcontractorResolver {
-  @Query(() => Subcontractor, {
-    description: "One subcontractor; the builder's company record only with `includeBuilderCompany`.",
-  })
-  @Rest('GET /subcontractors/{id}', { scope: 'read:subcontractors', tag: 'Subcontractors' })
-  async subcontractor(
-    @Arg('id', () => SubcontractorId) id: string,
-    @Arg('projectId', () => ProjectId, { nullable: true, description: 'Only the statuses on the project.' })
-    projectId: string | null,
-    @Args() args: SubcontractorArgs,
-    @Ctx() context: RequestContext,
-  ): Promise<Subcontractor> {
-    const where = { statusesOn: projectId, ...toSubcontractorFilters(args) };
-    const subcontractor = await subcontractors.findOne(context.database, id, where);
-    return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
-  }
-}
 
 const ON_PROJECT = 'Only subcontractors of the project, with their statuses on it.';
 
@@ -73,3 +53,22 @@ export const subcontractorFields = [
   ),
   recordEdge(Subcontractor, 'builder', builders, 'builderId', 'The builder that the subcontractor works for.'),
 ];
+
+@Resolver(() => Subcontractor)
+export class SubcontractorResolver {
+  @Query(() => Subcontractor, {
+    description: "One subcontractor; the builder's company record only with `includeBuilderCompany`.",
+  })
+  @Rest('GET /subcontractors/{id}', { scope: 'read:subcontractors', tag: 'Subcontractors' })
+  async subcontractor(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('projectId', () => ProjectId, { nullable: true, description: 'Only the statuses on the project.' })
+    projectId: string | null,
+    @Args() args: SubcontractorArgs,
+    @Ctx() context: RequestContext,
+  ): Promise<Subcontractor> {
+    const where = { statusesOn: projectId, ...toSubcontractorFilters(args) };
+    const subcontractor = await subcontractors.findOne(context.database, id, where);
+    return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
+  }
+}

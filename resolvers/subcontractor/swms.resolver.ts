@@ -6,8 +6,7 @@ import { ProjectId, SwmsId } from '../../schema/scalars.ts';
 import { Reads } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
-import { pageEdge } from '../edges.ts';
-import { subcontractorPage, subcontractorRecord } from '../queries.ts';
+import { pageEdge, subcontractorPage, subcontractorRecord } from '../fields.ts';
 
 @Resolver(() => SwmsDocument)
 export class SwmsResolver {

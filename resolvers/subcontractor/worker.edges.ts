@@ -3,7 +3,7 @@ import { WorkerSummary } from '../../entities/summaries.type.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { siteAccesses, workers } from '../../src/domain/readers/worker.reader.ts';
-import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
+import { pageEdge, recordEdge, summaryEdge } from '../fields.ts';
 
 export const workerEdges = [
   recordEdge(

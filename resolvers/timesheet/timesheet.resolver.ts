@@ -10,8 +10,7 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/timesheet.reader.ts';
-import { pageEdge } from '../edges.ts';
-import { builderPage, builderRecord } from '../queries.ts';
+import { builderPage, builderRecord, pageEdge } from '../fields.ts';
 
 const CostCodeList = createListType(CostCode);
 const TimeTypeList = createListType(TimeType);

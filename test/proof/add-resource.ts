@@ -3,7 +3,7 @@ import { applyEdit, copyCheckout, type Guide, readGuide, runCommand } from '../s
 
 /** Maximum files and lines of a resource. */
 export const MAX_FILES = 6;
-export const MAX_LINES = 99;
+export const MAX_LINES = 75;
 
 /** Returns the commands that must succeed in the copy after a procedure. Tests are prefixes of paths under test/. */
 const createChecks = (...tests: string[]) => [
