@@ -40,20 +40,40 @@ describe('/health/ready', () => {
     });
     expect(count).toBe(1);
   });
+});
 
-  it('is 503 with the region whose database does not answer', async () => {
-    const { runner } = open.databases.us1;
+describe('/health/ready with the metrics token', () => {
+  const ready = (token: string) =>
+    guarded.request({ url: '/health/ready', headers: { authorization: `Bearer ${token}` } });
+
+  it('reports the state of each database and store', async () => {
+    const ok = { state: 'ok', milliseconds: expect.any(Number) };
+    expect((await ready(METRICS_TOKEN)).json()).toEqual({
+      ...{ status: 'ok', regions: { au1: 'ok', us1: 'ok' } },
+      components: { databases: { au1: ok, us1: ok }, stores: { au1: ok, us1: ok }, draining: false },
+    });
+  });
+
+  it('reports why a database does not answer', async () => {
+    const { runner } = guarded.databases.us1;
     const run = runner.run.bind(runner);
     // The statement of the check fails as it does when a table is missing.
     runner.run = (statement, values) =>
       run(statement.name === 'health.ping' ? { name: '', text: 'select none' } : statement, values);
     try {
-      const response = await open.request({ url: '/health/ready' });
+      const response = await ready(METRICS_TOKEN);
       expect(response.statusCode).toBe(503);
-      expect(response.json()).toEqual({ status: 'unavailable', regions: { au1: 'ok', us1: 'unavailable' } });
+      expect(response.json().components.databases).toMatchObject({
+        au1: { state: 'ok' },
+        us1: { state: 'unavailable', error: 'column "none" does not exist' },
+      });
     } finally {
       runner.run = run;
     }
+  });
+
+  it('has no details for other callers', async () => {
+    expect(Object.keys((await ready('wrong')).json())).toEqual(['status', 'regions']);
   });
 });
 

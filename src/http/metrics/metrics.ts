@@ -24,9 +24,7 @@ import { observeLimits, observeWork } from './limits.ts';
 export async function registerMetrics(app: FastifyInstance, sources: MetricSources): Promise<void> {
   const { config, databases, storages } = sources;
   app.get('/metrics', {
-    onRequest: async (request) => {
-      if (!hasMetricsAccess(request, config)) throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
-    },
+    onRequest: async (request) => requireMetricsAccess(request, config),
     handler: async (_request, reply) =>
       reply
         .type(promClient.register.contentType)
@@ -51,15 +49,23 @@ interface MetricSources {
 
 const withPrimaryMetrics = async (metrics: Promise<string>) => `${await metrics}\n${await primaryRegistry.metrics()}`;
 
+function requireMetricsAccess(request: FastifyRequest, config: Config): void {
+  if (!hasMetricsAccess(request, config)) throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
+}
+
+/** Whether the request carries METRICS_TOKEN as its bearer token. */
+export function hasMetricsToken(request: FastifyRequest, { metricsToken }: Config): boolean {
+  const token = request.headers.authorization?.replace(/^Bearer +/i, '');
+  return Boolean(token && metricsToken && isSecretOf(token, [hashSecret(metricsToken)]));
+}
+
 /** Whether the request has the token or, without one outside production, comes directly from this machine. */
-function hasMetricsAccess({ headers, socket }: FastifyRequest, { metricsToken, production }: Config): boolean {
-  if (metricsToken !== null) {
-    const token = headers.authorization?.replace(/^Bearer +/i, '');
-    return token !== undefined && isSecretOf(token, [hashSecret(metricsToken)]);
-  }
+function hasMetricsAccess(request: FastifyRequest, config: Config): boolean {
+  const { metricsToken, production } = config;
   // Requests through a local proxy come from loopback too, with a forwarding header.
-  const direct = headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
-  return !production && direct && isLoopback(socket.remoteAddress ?? '');
+  const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
+  const isLocal = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
+  return isLocal || hasMetricsToken(request, config);
 }
 
 /** Message of a worker to the primary. */
