@@ -58,7 +58,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const app = Fastify(serverOptions(config));
   const definition = dependencies.definition ?? (await createServiceDefinition());
   const services = await createServices(app, config, dependencies);
-  installTransport(app, { ...services, schema: definition.schema });
+  await installTransport(app, config, { ...services, schema: definition.schema });
   if (dependencies.rendersPhotos) renderWhileListening(app, services);
 
   await app.register(registerHealth, services);
@@ -86,8 +86,13 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
 type Services = Awaited<ReturnType<typeof createServices>>;
 
 /** Installs what every request passes, whatever its route. */
-function installTransport(app: FastifyInstance, services: Services & Pick<ServiceDefinition, 'schema'>): void {
+async function installTransport(
+  app: FastifyInstance,
+  config: Config,
+  services: Services & Pick<ServiceDefinition, 'schema'>,
+): Promise<void> {
   endConnectionsOnClose(app);
+  if (config.tracing) (await import('./http/metrics/tracing.ts')).installTracing(app, config.tracing);
   addRequestHook(app, services);
   addResponseHook(app);
   rejectUnreadableBodies(app);

@@ -20,6 +20,9 @@ export type S3Settings = ReturnType<typeof toS3Settings>;
 /** The OpenID Connect provider of staff users. */
 export type OpenIdSettings = ReturnType<typeof toOpenIdSettings>;
 
+/** Where traces are sent, and which part of them. */
+export type TracingSettings = NonNullable<Config['tracing']>;
+
 /** Invalid settings. The message has one line for each, for the operator. */
 export class ConfigError extends OperatorError {
   override name = 'ConfigError';
@@ -127,6 +130,9 @@ function toConfig(values: SettingValues, isNpmStart: boolean) {
     introspection: isEnabled(values.GRAPHQL_INTROSPECTION, !production),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT, sampledRatio: values.OTEL_TRACES_SAMPLER_ARG }
+      : null,
     // Null to decide by the terminal.
     banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
     mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { tracing } from '../shared/tracing.ts';
 import type { AuthenticatedRequest } from './request-authenticator.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -17,6 +18,8 @@ declare module 'fastify' {
  * the first step, the body after `authorize`.
  */
 export interface RequestSteps<Authenticated extends AuthenticatedRequest, Input, Result> {
+  /** Name of the operation's span in traces; without one it has none. */
+  readonly spanName?: string;
   /** Finds the caller, by its token or session, charges its rate limit and waits for its share; null for a page that needs no caller. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Authenticated | null | Promise<Authenticated | null>;
   /** Checks the scope, where the URL tells the operation, then the headers. GraphQL authorizes and parses its operation within `execute`. */
@@ -51,7 +54,9 @@ export function toRoute<Authenticated extends AuthenticatedRequest, Input, Resul
     },
     async handler(request: FastifyRequest, reply: FastifyReply) {
       const input = await steps.parseInput(request, reply);
-      const result = await steps.execute(input, request, reply);
+      const result = await (tracing && steps.spanName
+        ? tracing.run(steps.spanName, {}, () => steps.execute(input, request, reply))
+        : steps.execute(input, request, reply));
       if (request.context?.operation.isReplay) reply.header('idempotency-replayed', 'true');
       return steps.respond(result, input, request, reply);
     },

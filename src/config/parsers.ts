@@ -84,6 +84,12 @@ export function parseMailAddress(text: string): string {
   throw expected('an e-mail address such as no-reply@example.com', text);
 }
 
+/** A number from 0 to 1. */
+export function parseRatio(text: string): number {
+  if (!/^(0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(text)) throw expected('a number from 0 to 1', text);
+  return Number(text);
+}
+
 export function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return requireNoCredentials(text);
   throw expected('an http: or https: URL', text);

@@ -11,6 +11,7 @@ import {
   parseProxies,
   parseQuota,
   parseRateLimit,
+  parseRatio,
   parseReplicas,
   parseSecretToken,
   parseSmtpUrl,
@@ -217,6 +218,16 @@ const SETTINGS = {
     'none',
     'Bearer token for `/metrics`. At least 20 characters. Without it metrics are not available in production, and only from loopback otherwise.',
     parseSecretToken,
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    'none',
+    'Address of an OpenTelemetry receiver (OTLP as JSON over HTTP), such as http://localhost:4318, to which traces are sent.',
+    parseUrl,
+  ),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(
+    '1',
+    'Part of the traces that is recorded, from 0 to 1; none that the caller has excluded.',
+    parseRatio,
   ),
   BANNER: optional(
     '1 on a terminal and with `npm start`; 0 otherwise',

@@ -6,6 +6,7 @@ import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
+import { traceQueries } from './pool/trace-queries.ts';
 
 /** Tables that only functions of the database use: those of the event log, one of which has partitions, and the changes of the roster. */
 const UNDECLARED_TABLES = [/^event(_|$)/, 'roster_change'];
@@ -52,6 +53,7 @@ export function createOrm(
         ...CLIENT_CONFIG,
         onPoolCreated: (pool: pg.Pool) => {
           releaseLostConnections(pool);
+          pool.on('connect', traceQueries);
           onPoolCreated(pool);
         },
       }),

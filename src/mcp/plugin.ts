@@ -59,6 +59,7 @@ export async function registerMcp(
       if (Array.isArray(body)) throw invalidField('body', 'must be one message');
       return body;
     },
+    spanName: 'operation mcp',
     execute: (parsedBody, request) =>
       handler.fetch(toWebRequest(request, baseUrl), { parsedBody, authInfo: toAuthInfo(request) }),
     async respond(response: Response, _input, _request, reply) {

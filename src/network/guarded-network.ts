@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https, { type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { traceHeaders } from '../shared/tracing.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** Calls back with all addresses of a host name. */
@@ -104,7 +105,8 @@ export function sendGuarded(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;
-    const sent = request(url, { ...options, ca: network.ca, lookup: createGuardedLookup(network) });
+    const guarded = { ...options, ca: network.ca, lookup: createGuardedLookup(network) };
+    const sent = request(url, { ...guarded, headers: { ...options.headers, ...traceHeaders() } });
     // A name may resolve to another address at the next lookup, so the address of the connected socket is checked.
     sent.on('socket', (socket) => {
       const check = () => {

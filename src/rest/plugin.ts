@@ -93,6 +93,7 @@ const BUILDER_ID = idPattern('builder');
 export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, ExecutionResult> {
   readonly authenticate: RequestAuthenticator['authenticate'];
   readonly createContext: ReturnType<typeof createRestContext>;
+  readonly spanName: string;
   readonly #operation: Operation;
   /** Whether the builder is a field of the body. */
   readonly #hasBuilderInBody: boolean;
@@ -126,6 +127,7 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
     this.#locations = isParsedBefore ? locations.filter((each) => each !== builder) : locations;
     this.#parseBuilder = isParsedBefore ? createInputParser([builder]) : null;
     this.#parseOthers = createInputParser(this.#locations);
+    this.spanName = `operation ${operation.field}`;
     this.hasOffset = this.#locations.some(({ argument }) => argument.name === 'offset');
     this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
   }

@@ -9,7 +9,7 @@ Parts:
   growth            requests over lists of 10,000,000 rows beside a thousandth of them, one connection
   events            cost of the event log for writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   totals            cost of totals for a single write, and rows per second of an import that maintains them
-  observability     cost of log lines, compression and connections; less than four minutes
+  observability     cost of log lines, tracing, compression and connections; less than four minutes
   console           integrators' requests with and without 20 tabs of the console that show Today and the board
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and statements that refer to the builder, and those that do not

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type BenchEnvironment, logProgress } from './bench-environment.ts';
 import type { BenchOptions } from './bench-options.ts';
 import { toMarkdownTable } from './markdown-table.ts';
@@ -21,6 +24,7 @@ interface ServiceVariant {
 /** Features with their variants: either the variant has the feature and the baseline does not, or the reverse. */
 const FEATURES: { name: string; variant: ServiceVariant; hasFeature: boolean }[] = [
   { name: 'log line of each request', variant: { env: { LOG_LEVEL: 'warn' } }, hasFeature: false },
+  { name: 'tracing of every request', variant: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } }, hasFeature: true },
   { name: 'compression (`br`)', variant: { env: {}, headers: { 'accept-encoding': 'br' } }, hasFeature: true },
   {
     name: 'DATABASE_CONNECTIONS=24 in place of 72',
@@ -39,8 +43,10 @@ interface Sample {
 export async function measureObservability(environment: BenchEnvironment, options: BenchOptions): Promise<void> {
   await environment.prepare(options.timesheets);
   const workloads = selectWorkloads(environment.data, environment.tokens, { only: options.only || DEFAULT_WORKLOAD });
+  const endpoint = await startTraceReceiver(environment);
   const start = ({ env }: ServiceVariant) => {
-    const settings = { LOG_LEVEL: 'info', METRICS_TOKEN: 'of-the-bench-of-observability-42', ...env };
+    const tracing = 'OTEL_EXPORTER_OTLP_ENDPOINT' in env && { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+    const settings = { LOG_LEVEL: 'info', METRICS_TOKEN: 'of-the-bench-of-observability-42', ...env, ...tracing };
     return environment.start(JSON.stringify(env), '../../src/server.js', [], settings);
   };
   const baseline = await start({ env: {} });
@@ -58,6 +64,19 @@ export async function measureObservability(environment: BenchEnvironment, option
     rows.push(...(await measure(generator, measurements, connections!, options)));
   }
   await publishFigures(options, rows, `\n${toTable(rows, options)}`);
+}
+
+/** Starts an HTTP server that accepts and discards traces. Returns its URL. */
+async function startTraceReceiver(environment: BenchEnvironment): Promise<string> {
+  const receiver = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  environment.onClose(async () => {
+    receiver.close();
+    receiver.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 }
 
 const addHeaders = (workload: Workload, headers: Record<string, string>): Workload => ({

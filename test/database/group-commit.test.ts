@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { GroupCommit } from '../../src/database/write/group-commit.ts';
+import { setTracing, type TraceContext } from '../../src/shared/tracing.ts';
 
 /** A transaction that runs until the test ends it. */
 interface OpenTransaction {
@@ -10,7 +11,7 @@ interface OpenTransaction {
 /** Returns a group commit whose result of each item is its square, and the transactions that it has begun. */
 function createGroupCommit() {
   const transactions: OpenTransaction[] = [];
-  const group = new GroupCommit<number, number>(async (items) => {
+  const group = new GroupCommit<number, number>('squares', async (items) => {
     const end = Promise.withResolvers<void>();
     transactions.push({ items, end });
     await end.promise;
@@ -64,5 +65,33 @@ describe('a group commit', () => {
     for (const { end } of transactions) end.resolve();
     await Promise.all(results);
     expect(group.isIdle).toBe(true);
+  });
+});
+
+describe('spans of a group commit', () => {
+  afterEach(() => setTracing(null));
+
+  it('belong to the requests of their items, not to the one that began the first transaction', async () => {
+    const spans: [name: string, parents: readonly TraceContext[] | undefined][] = [];
+    let request = { id: 'first' };
+    setTracing({
+      run: (name, _attributes, work, parents) => {
+        spans.push([name, parents]);
+        return work();
+      },
+      current: () => request,
+      headers: () => ({}),
+    });
+    const { group, transactions } = createGroupCommit();
+    const results = [group.add(1), group.add(2)];
+    request = { id: 'later' };
+    results.push(group.add(3));
+    for (let at = 0; at < 3; at++) {
+      await nextTick();
+      transactions[at]!.end.resolve();
+    }
+    await Promise.all(results);
+    expect(spans.map(([, parents]) => parents)).toEqual([[{ id: 'first' }], [{ id: 'first' }], [{ id: 'later' }]]);
+    expect(new Set(spans.map(([name]) => name))).toEqual(new Set(['squares']));
   });
 });

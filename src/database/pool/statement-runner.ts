@@ -1,5 +1,6 @@
 import { runInNextImmediate, type Statement, type TextRow } from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
+import { type TraceContext, tracing } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
 
@@ -23,6 +24,8 @@ interface PendingQuery {
   rows: readonly ParameterRow[];
   resolve(results: TextRow[][]): void;
   reject(error: unknown): void;
+  /** Trace of the request that the query belongs to; absent without tracing. */
+  trace: TraceContext | undefined;
 }
 
 /** Numbers of connections; each opens when it is first used. */
@@ -69,8 +72,19 @@ export class StatementRunner {
     this.#connections = Array.from({ length: regular + reserve }, () => new PipelinedConnection(url));
   }
 
-  /** Runs a statement and returns its rows. Sends it again when its connection is lost, until one attempt used a new connection. */
-  async run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+  /**
+   * Runs a statement and returns its rows, in a span of the current trace.
+   *
+   * @param traces Traces of the queries of a batch.
+   */
+  run(statement: Statement, values: unknown[], traces?: readonly TraceContext[]): Promise<TextRow[]> {
+    if (!tracing) return this.#run(statement, values);
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name || UNPREPARED };
+    return tracing.run(statement.name || UNPREPARED, attributes, () => this.#run(statement, values), traces);
+  }
+
+  /** Sends it again when its connection is lost, until one attempt used a new connection. */
+  async #run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
     for (const listener of this.#listeners) listener(statement);
     const began = performance.now();
     let outcome: 'ok' | 'error' = 'ok';
@@ -106,22 +120,27 @@ export class StatementRunner {
       this.#batches.set(statement, batch);
       runInNextImmediate(() => void this.#send(statement, batch));
     }
-    return new Promise((resolve, reject) => batch.push({ rows, resolve, reject }));
+    return new Promise((resolve, reject) => batch.push({ rows, resolve, reject, trace: tracing?.current() }));
   }
 
   /** Does the same as `executeBatched`, but alone, for a query that may take long and should not delay others. */
-  async executeRows(statement: Statement, rows: readonly ParameterRow[]): Promise<TextRow[][]> {
+  async executeRows(
+    statement: Statement,
+    rows: readonly ParameterRow[],
+    traces?: readonly TraceContext[],
+  ): Promise<TextRow[][]> {
     const results: TextRow[][] = [];
     for (let index = 0; index < rows.length; index++) results.push([]);
-    for (const row of await this.run(statement, toArrays(rows))) results[Number(row[0]) - 1]!.push(row);
+    for (const row of await this.run(statement, toArrays(rows), traces)) results[Number(row[0]) - 1]!.push(row);
     return results;
   }
 
   async #send(statement: Statement, batch: readonly PendingQuery[]): Promise<void> {
     if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
     try {
+      const traces = tracing ? batch.flatMap(({ trace }) => trace ?? []) : undefined;
       const rows = batch.length === 1 ? batch[0]!.rows : batch.flatMap((query) => query.rows);
-      const results = await this.executeRows(statement, rows);
+      const results = await this.executeRows(statement, rows, traces);
       for (const query of batch) query.resolve(results.splice(0, query.rows.length));
     } catch (error) {
       // An invalid value fails its own query only, so each query is sent again by itself. Other errors would recur.

@@ -1,3 +1,5 @@
+import { type TraceContext, tracing } from '../../shared/tracing.ts';
+
 /** Transactions that run at a time: while one waits for its commit, another one executes. */
 const MAX_RUNNING = 2;
 
@@ -8,6 +10,8 @@ interface Pending<Item, Result> {
   item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
+  /** Trace of the request that the item belongs to; absent without tracing. */
+  trace: TraceContext | undefined;
 }
 
 /**
@@ -16,19 +20,24 @@ interface Pending<Item, Result> {
  * other under load.
  */
 export class GroupCommit<Item, Result> {
+  readonly #name: string;
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #waiting: Pending<Item, Result>[] = [];
   #running = 0;
 
-  /** @param run Runs the items in one transaction, and returns the result of each when it is committed. */
-  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>) {
+  /**
+   * @param name Name of the transactions' spans.
+   * @param run Runs the items in one transaction, and returns the result of each when it is committed.
+   */
+  constructor(name: string, run: (items: readonly Item[]) => Promise<readonly Result[]>) {
+    this.#name = name;
     this.#run = run;
   }
 
   /** Returns the result of the item once its transaction is committed; rejects with the error of the transaction. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, resolve, reject, trace: tracing?.current() });
       if (this.#running < MAX_RUNNING) void this.#runWaiting();
     });
   }
@@ -43,7 +52,16 @@ export class GroupCommit<Item, Result> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, MAX_ITEMS);
       try {
-        const results = await this.#run(group.map(({ item }) => item));
+        const items = group.map(({ item }) => item);
+        // The loop was started by one of many requests: the span belongs to those of the group.
+        const results = await (tracing
+          ? tracing.run(
+              this.#name,
+              {},
+              () => this.#run(items),
+              group.flatMap(({ trace }) => trace ?? []),
+            )
+          : this.#run(items));
         for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
       } catch (error) {
         for (const { reject } of group) reject(error);

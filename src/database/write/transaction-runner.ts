@@ -7,6 +7,7 @@ import {
   runInNextImmediate,
 } from '../../node-internals/pg-pipeline.ts';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
+import { tracing } from '../../shared/tracing.ts';
 import { isLostConnection } from '../errors.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
@@ -94,7 +95,13 @@ export class Transaction {
   }
 
   /** Runs a statement. Those of the same tick share a round trip; when one fails, those sent with it have its error. */
-  async query(bound: BoundStatement): Promise<Row[]> {
+  query(bound: BoundStatement): Promise<Row[]> {
+    if (!tracing) return this.#query(bound);
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': bound[0].name };
+    return tracing.run(bound[0].name, attributes, () => this.#query(bound));
+  }
+
+  async #query(bound: BoundStatement): Promise<Row[]> {
     const began = performance.now();
     let outcome = 'error';
     try {

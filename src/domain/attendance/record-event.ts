@@ -82,7 +82,7 @@ async function recordInGroup(database: Database, received: ReceivedEvent): Promi
   const { integratorId, builderId } = received.owner;
   const key = `${integratorId} ${builderId}`;
   const groups: SignOnGroups = groupsOfWriters.get(database.writer) ?? new Map();
-  const group = groups.get(key) ?? new GroupCommit(recordGroup);
+  const group = groups.get(key) ?? new GroupCommit('sign-ons', recordGroup);
   groupsOfWriters.set(database.writer, groups.set(key, group));
   try {
     return await group.add({ database, received });

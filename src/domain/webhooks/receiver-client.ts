@@ -9,6 +9,7 @@ import {
   sendGuarded,
 } from '../../network/guarded-network.ts';
 import { limitChunks, stopParsing } from '../../node-internals/http-parser.ts';
+import { traced } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
 const TIMEOUT_MS = 15_000;
@@ -120,7 +121,9 @@ export class ReceiverClient {
           ...headers,
         },
       };
-      const response = await sendGuarded(target, this.#network, options, { body, watch: limitFraming });
+      const response = await traced('POST webhook', { 'server.address': target.hostname }, () =>
+        sendGuarded(target, this.#network, options, { body, watch: limitFraming }),
+      );
       const text = await readBeginning(response);
       if (text === null)
         return finish({ status: null, body: null, error: 'The response has more framing than content.' });

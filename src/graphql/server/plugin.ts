@@ -123,6 +123,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
     authorize: ({ headers }, context) =>
       Number(headers['content-length'] ?? 0) > bodies.defaultLimit ? bodies.admit(context) : undefined,
     parseInput: () => undefined,
+    spanName: 'operation graphql',
     execute: (_input, request, reply) => execute(request, reply),
     respond(payload, _input, request, reply) {
       const result = request.context?.operation.largeResult;

@@ -1,12 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toLoggedPath } from './logged-path.ts';
 
-/** The id of a trace in the caller's `traceparent`. W3C Trace Context, section 3.2. */
-const TRACE_ID = /^[\da-f]{2}-([\da-f]{32})-/;
-
 /** Logs the line of a request. */
 export function logRequest(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
-  const { context, headers } = request;
+  const { context } = request;
   request.log.info(
     {
       method: request.method,
@@ -21,7 +18,6 @@ export function logRequest(request: FastifyRequest, { statusCode, elapsedTime }:
       clientId: context?.caller.clientId,
       builderId: context?.builderHeader ?? undefined,
       address: request.ip,
-      traceId: typeof headers.traceparent === 'string' ? TRACE_ID.exec(headers.traceparent)?.[1] : undefined,
     },
     'request',
   );
