@@ -119,6 +119,18 @@ export function summaryEdge<Row extends object>(
   return SummaryEdge;
 }
 
+/** Declares the field `url` of a document: signed when the document is in the storage, else the stored address. */
+export function documentUrl(parent: ClassType<{ documentKey: string | null; url: string | null }>): ClassType<object> {
+  class DocumentUrl {
+    url({ documentKey, url }: InstanceType<typeof parent>, { storage }: RequestContext) {
+      return documentKey ? storage.createDownloadUrl(documentKey) : url;
+    }
+  }
+  decorateMethod(DocumentUrl, 'url', [Root(), Ctx()], [Reads('documentKey', 'url'), FieldResolver()]);
+  Resolver(() => parent)(DocumentUrl);
+  return DocumentUrl;
+}
+
 type ParameterOfMethod = ReturnType<typeof Ctx>;
 
 interface FieldParameter {

@@ -23,10 +23,10 @@ import { projectFields } from './project/project.resolver.ts';
 import { RequestLogResolver } from './request-log/request-log.resolver.ts';
 import { SnapshotResolver } from './snapshot/snapshot.resolver.ts';
 import { contactFields } from './subcontractor/contact.resolver.ts';
-import { InsuranceResolver, insuranceFields } from './subcontractor/insurance.resolver.ts';
+import { insuranceFields } from './subcontractor/insurance.resolver.ts';
 import { prequalificationFields } from './subcontractor/prequalification.resolver.ts';
 import { SubcontractorResolver, subcontractorFields } from './subcontractor/subcontractor.resolver.ts';
-import { SwmsResolver, swmsFields } from './subcontractor/swms.resolver.ts';
+import { swmsFields } from './subcontractor/swms.resolver.ts';
 import { workerEdges } from './subcontractor/worker.edges.ts';
 import { TimesheetResolver, timesheetFields } from './timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from './viewer/viewer.resolver.ts';
@@ -41,7 +41,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   GalleryResolver,
   GateListsResolver,
   InductionResolver,
-  InsuranceResolver,
   MeetingResolver,
   MeetingWritesResolver,
   PhotoFolderResolver,
@@ -54,7 +53,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   SignOnEventResolver,
   SnapshotResolver,
   SubcontractorResolver,
-  SwmsResolver,
   TimesheetResolver,
   ViewerResolver,
   WebhookResolver,

@@ -1,28 +1,14 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SwmsId } from '../../schema/scalars.ts';
-import { Reads } from '../../schema/selection.ts';
-import type { RequestContext } from '../../src/auth/request-context.ts';
 import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
-import { pageEdge, subcontractorPage, subcontractorRecord } from '../fields.ts';
-
-@Resolver(() => SwmsDocument)
-export class SwmsResolver {
-  @FieldResolver()
-  @Reads('documentKey', 'url')
-  url(
-    @Root() { documentKey, url }: Pick<SwmsDocument, 'documentKey' | 'url'>,
-    @Ctx() { storage }: RequestContext,
-  ): string | null {
-    return documentKey ? storage.createDownloadUrl(documentKey) : url;
-  }
-}
+import { documentUrl, pageEdge, subcontractorPage, subcontractorRecord } from '../fields.ts';
 
 const shared = { scope: 'read:swms', tag: 'Subcontractors' } as const;
 
 export const swmsFields = [
+  documentUrl(SwmsDocument),
   subcontractorPage('subcontractorSwms', swmsDocuments, 'The SWMS documents of a subcontractor.', {
     operation: Rest('GET /subcontractors/{id}/swms', shared),
     args: [{ projectId: ProjectId }],

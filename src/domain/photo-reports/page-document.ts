@@ -20,9 +20,6 @@ interface ValidationState {
 /** Adds the errors of a value that is present. @param level nesting level of the value; that of the request is 1. */
 type Validate = (value: unknown, path: string, level: number, state: ValidationState) => void;
 
-/** Documents without errors, which nothing changes: that of a REST request is a variable of its operation, and parsed again. */
-const validDocuments = new WeakSet<object>();
-
 /**
  * Returns the errors of a Page document with its nested pages, at most `MAX_FIELD_ERRORS`. Accepts any value and takes linear time
  * (PRP-22 to PRP-32).
@@ -30,8 +27,7 @@ const validDocuments = new WeakSet<object>();
  * @param path of the document. Default: none, so that the names of fields begin with a dot.
  */
 export function validatePageDocument(value: unknown, path = ''): FieldError[] {
-  if (isObject(value) && validDocuments.has(value)) return [];
-  const found = ValidationErrors.collect((errors) => {
+  return ValidationErrors.collect((errors) => {
     const state: ValidationState = { errors, blocks: 0 };
     validateNamed('PageDocument', value, path, PAGE_LEVEL, state);
     if (state.blocks > LIMITS.blocks.max) {
@@ -39,8 +35,6 @@ export function validatePageDocument(value: unknown, path = ''): FieldError[] {
       errors.add(`${path}.blocks`, message);
     }
   });
-  if (found.length === 0) validDocuments.add(value as object);
-  return found;
 }
 
 /** Nesting level of the root page, and levels from a page to one within it: the list of blocks, the block and the page. */

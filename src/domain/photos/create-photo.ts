@@ -24,7 +24,7 @@ export function createPhoto(
   return createOnce(context.database, input.externalSourceId == null ? request : null, find, async (claim) => {
     const before = await findBySource(context, builderId, input);
     if (before) return markReplayed(context, before);
-    await requireLocation(context, builderId, input);
+    if (input.projectId != null) await requireProject(context, builderId, input.projectId);
     let image: ReadyImage | null = null;
     try {
       const ready = await (await loadImageSources(context, builderId, [input])).prepare(input);
@@ -61,17 +61,6 @@ function findBySource(
   if (externalSourceId == null) return Promise.resolve(null);
   const identity = { builderId, integratorId: caller.integratorId, externalSourceId, pageExternalSourceId: null };
   return em.findOne(Photo, { ...identity, archivedAt: null });
-}
-
-async function requireLocation(
-  context: OperationContext,
-  builderId: string,
-  { projectId, folderId }: CreatePhotoInput,
-) {
-  if (projectId != null) await requireProject(context, builderId, projectId);
-  if (folderId == null) return;
-  const where = { builderId, projectId: projectId ?? null };
-  await context.database.transaction((em) => lockFolderForProject(em, where, { field: 'folderId', id: folderId }));
 }
 
 /**

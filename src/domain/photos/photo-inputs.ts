@@ -28,13 +28,11 @@ export function findImageErrors(photo: ImageReference, path = ''): FieldError[] 
   return [{ fieldName: `${path}imageAttachment`, message: 'give either imageAttachment or imageUrl' }];
 }
 
-export interface CreatePhotoInput extends ImageReference, Pick<Photo, 'fileName'> {
-  projectId?: string | null;
-  folderId?: string | null;
-  capturedAt?: string | null;
-  description?: string | null;
-  externalSourceId?: string | null;
-}
+type Optional<Name extends string, Value = string> = { [name in Name]?: Value | null };
+
+export type CreatePhotoInput = ImageReference &
+  Pick<Photo, 'fileName'> &
+  Optional<'projectId' | 'folderId' | 'capturedAt' | 'description' | 'externalSourceId'>;
 
 /** Changes of a photo. An absent field stays as it is. */
 export type UpdatePhotoInput = Partial<Pick<Photo, 'fileName' | 'description' | 'folderId'>> & { capturedAt?: string };
@@ -45,16 +43,11 @@ export type CreateFolderInput = Pick<PhotoFolder, 'name'> & Partial<Pick<PhotoFo
 export type UpdateFolderInput = Partial<Pick<PhotoFolder, 'name' | 'parentId'>>;
 
 /** A photo of a synced gallery page; `externalSourceId` is unique within the page. */
-export interface GalleryPhotoInput extends ImageReference {
-  externalSourceId: string;
-  fileName?: string | null;
-  sequenceId?: number | string | null;
-  /** Pixels. */
-  width?: number | null;
-  height?: number | null;
-  capturedAt?: string | null;
-  description?: string | null;
-}
+export type GalleryPhotoInput = ImageReference & { externalSourceId: string } & Optional<
+    'fileName' | 'capturedAt' | 'description'
+  > &
+  Optional<'sequenceId', number | string> &
+  Optional<'width' | 'height', number>;
 
 /**
  * Returns the errors of a list of photos: repeated identifiers, and photos without exactly one image. Values that their types reject are
