@@ -3,18 +3,8 @@ import { formatCount } from '../shared/format.ts';
 import { Button } from './button.tsx';
 import { Glyph } from './glyph.tsx';
 
-interface NumberedPage {
-  offset: number;
-  limit: number;
-  totalCount: number;
-}
-
-interface CursorPage {
-  nextCursor?: string | null;
-}
-
 /** Position of a page in its list: by number, or by a cursor alone. */
-export type PageMeta = NumberedPage | CursorPage;
+export type PageMeta = { offset: number; limit: number; totalCount: number } | { nextCursor?: string | null };
 
 interface Props {
   /** Name for screen readers. */
@@ -26,20 +16,26 @@ interface Props {
   texts?: readonly [first: string, next: string];
 }
 
-/** Buttons for the pages of a list. */
-export const Pager = ({ label, meta, ...props }: Props) =>
-  'offset' in meta ? (
-    <NumberedPager label={label} {...meta} />
-  ) : (
-    <CursorPager label={label} next={meta.nextCursor} {...props} />
-  );
-
-/** Buttons for the previous and the next page; nothing for an empty page. Pages are numbered from 1. */
-export function NumberedPager({ label, offset, limit, totalCount }: NumberedPage & { label: string }) {
+/** Buttons for the previous and the next page or, with cursors, for the first and the next; nothing for an empty list or one page. */
+export function Pager({ label, meta, cursor = 'after', texts = ['First page', 'Next page'] }: Props) {
   const filters = useFilters();
+  if (!('offset' in meta)) {
+    const current = filters.get(cursor);
+    if (!current && !meta.nextCursor) return null;
+    return (
+      <nav className="pager" aria-label={label}>
+        <Button disabled={!current} onClick={() => filters.set({ [cursor]: null })}>
+          {texts[0]}
+        </Button>
+        <Button disabled={!meta.nextCursor} onClick={() => filters.set({ [cursor]: meta.nextCursor })}>
+          {texts[1]}
+        </Button>
+      </nav>
+    );
+  }
+  const { offset, limit, totalCount } = meta;
   if (offset >= totalCount) return null;
   const page = Math.floor(offset / limit) + 1;
-  const last = Math.ceil(totalCount / limit);
   const show = (next: number) => filters.set({ page: String(next) });
   return (
     <nav className="pager" aria-label={label}>
@@ -50,31 +46,10 @@ export function NumberedPager({ label, offset, limit, totalCount }: NumberedPage
         <Button className="plain" disabled={page <= 1} onClick={() => show(page - 1)}>
           <Glyph name="previous" /> Previous
         </Button>
-        <Button className="plain" disabled={page >= last} onClick={() => show(page + 1)}>
+        <Button className="plain" disabled={offset + limit >= totalCount} onClick={() => show(page + 1)}>
           Next <Glyph name="next" />
         </Button>
       </span>
-    </nav>
-  );
-}
-
-interface CursorProps extends Omit<Props, 'meta'> {
-  next: string | null | undefined;
-}
-
-/** Buttons for the first and the next page; nothing for a list of one page. */
-function CursorPager({ label, next, cursor = 'after', texts = ['First page', 'Next page'] }: CursorProps) {
-  const filters = useFilters();
-  const current = filters.get(cursor);
-  if (!current && !next) return null;
-  return (
-    <nav className="pager" aria-label={label}>
-      <Button disabled={!current} onClick={() => filters.set({ [cursor]: null })}>
-        {texts[0]}
-      </Button>
-      <Button disabled={!next} onClick={() => filters.set({ [cursor]: next })}>
-        {texts[1]}
-      </Button>
     </nav>
   );
 }

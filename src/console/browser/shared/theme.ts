@@ -4,39 +4,35 @@ type Theme = 'light' | 'dark';
 
 const KEY = 'console.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const listeners = new Set<() => void>();
+/** Attributes of the document, of which `data-theme` is the choice of the person. */
+const { dataset } = document.documentElement;
 
-const readChoice = (): Theme | null => {
-  const value = localStorage.getItem(KEY);
-  return value === 'light' || value === 'dark' ? value : null;
-};
+const getSystemTheme = (): Theme => (dark.matches ? 'dark' : 'light');
 
-const getTheme = (): Theme => readChoice() ?? (dark.matches ? 'dark' : 'light');
-
-function updateDocument(): void {
-  const theme = readChoice();
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-  for (const listener of listeners) listener();
-}
+const getTheme = (): Theme => (dataset.theme as Theme | undefined) ?? getSystemTheme();
 
 /** Applies the theme that was chosen before, else that of the system. */
 export function applyTheme(): void {
-  updateDocument();
-  dark.addEventListener('change', updateDocument);
+  const choice = localStorage.getItem(KEY);
+  if (choice) dataset.theme = choice;
 }
 
 /** Switches between light and dark, and keeps the choice in this browser. The choice of the system's own theme is forgotten again. */
 export function toggleTheme(): void {
   const next = getTheme() === 'dark' ? 'light' : 'dark';
-  if (next === (dark.matches ? 'dark' : 'light')) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, next);
-  updateDocument();
+  if (next === getSystemTheme()) {
+    localStorage.removeItem(KEY);
+    delete dataset.theme;
+  } else {
+    localStorage.setItem(KEY, next);
+    dataset.theme = next;
+  }
+  dark.dispatchEvent(new Event('change'));
 }
 
 const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  dark.addEventListener('change', listener);
+  return () => dark.removeEventListener('change', listener);
 };
 
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, getTheme);

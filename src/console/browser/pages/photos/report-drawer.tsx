@@ -1,4 +1,4 @@
-import { Fragment } from 'react';
+import { type CSSProperties, Fragment } from 'react';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -67,9 +67,9 @@ const isTitle = (block: Block, { title, blocks }: Page): boolean =>
   block.__typename === 'ReportHeading' &&
   block.richText.map(({ text }) => text).join('') === title;
 
-function toListClass({ type, items }: Extract<Block, { __typename: 'ReportList' }>): string {
-  if (items.some(({ checked }) => checked !== null && checked !== undefined)) return 'checklist';
-  return type === 'ORDERED_LIST' ? 'ordered' : 'bulleted';
+function toListStyle({ type, items }: Extract<Block, { __typename: 'ReportList' }>): CSSProperties {
+  if (items.some(({ checked }) => checked != null)) return { paddingLeft: 2 };
+  return { listStyle: type === 'ORDERED_LIST' ? 'decimal' : 'disc', paddingLeft: 20 };
 }
 
 function BlockContent({ block }: { block: Block }) {
@@ -88,10 +88,10 @@ function BlockContent({ block }: { block: Block }) {
       );
     case 'ReportList':
       return (
-        <ul className={toListClass(block)}>
+        <ul style={toListStyle(block)}>
           {block.items.map(({ id, depth: indent, checked, richText }) => (
             <li key={id} style={{ marginLeft: `${indent * 18}px` }}>
-              {checked !== null && checked !== undefined && (checked ? '☑ ' : '☐ ')}
+              {checked != null && (checked ? '☑ ' : '☐ ')}
               <RichText runs={richText} />
             </li>
           ))}
