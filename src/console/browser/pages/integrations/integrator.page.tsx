@@ -29,12 +29,11 @@ export default function IntegratorPage() {
   const { timeZone } = useScope();
   const filters = useFilters();
   const address = useAddress();
-  const usageFilters = useUsageFilters();
   const clientName = filters.get('name');
   const connectedTo = filters.get('of');
   const request = useRequest(OneIntegratorDocument, {
     id: integratorId,
-    ...usageFilters,
+    ...useUsageFilters(),
     clientName,
     clientsAfter: filters.get('clients'),
     connectedTo,
@@ -64,7 +63,7 @@ export default function IntegratorPage() {
               }
               parent={<Link to={address('/integrations')}>Integrations</Link>}
             />
-            <UsageChart usage={usageByDay} until={usageFilters.until} />
+            <UsageChart usage={usageByDay} />
             <div className="columns wide">
               <TablePanel
                 name="Clients"

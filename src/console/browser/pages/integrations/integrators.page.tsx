@@ -30,8 +30,7 @@ function IntegratorList() {
   const filters = useFilters();
   const address = useAddress();
   const [isAdding, setIsAdding] = useState(false);
-  const usageFilters = useUsageFilters();
-  const variables = { name: filters.get('name'), after: filters.get('after') ?? null, ...usageFilters };
+  const variables = { name: filters.get('name'), after: filters.get('after') ?? null, ...useUsageFilters() };
   const request = useRequest(IntegratorsDocument, variables);
   return (
     <>
@@ -45,7 +44,7 @@ function IntegratorList() {
       <Loaded request={request} lines={14}>
         {({ integrators: { data, meta }, usageByDay, requestLog }) => (
           <>
-            <UsageChart usage={usageByDay} until={usageFilters.until} />
+            <UsageChart usage={usageByDay} />
             <TablePanel
               name="Integrators"
               filters={<SearchFilter name="name" label="Name" />}

@@ -18,9 +18,9 @@ export function useUsageFilters() {
 }
 
 /** Requests of each day by outcome, which lead to those of the day that failed. Days without requests are zero. */
-export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until: string }) {
+export function UsageChart({ usage }: { usage: readonly UsageDay[] }) {
   const address = useFilteredAddress();
-  const days = listDaysUntil(until, USAGE_DAYS);
+  const days = listDaysUntil(useUsageFilters().until, USAGE_DAYS);
   const total = (count: Count) => formatCount(sum(usage.map(count)));
   const perDay = (count: Count) => days.map((day) => sum(usage.filter(({ date }) => date === day).map(count)));
   return (
