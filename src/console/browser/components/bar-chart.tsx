@@ -82,7 +82,7 @@ export function ChartPanel(props: ChartProps) {
           </ol>
         </div>
         <details>
-          <summary>Figures as a table</summary>
+          <summary className="soft">Figures as a table</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
           <section className="figures-table" aria-label={title} tabIndex={0}>
             <DataTable
@@ -150,11 +150,11 @@ export function BarList({ bars }: { bars: readonly Bar[] }) {
       {bars.map(({ name, value, to, children }) => (
         <li key={to ?? name}>
           {to ? (
-            <Link className="label" to={to} title={name}>
+            <Link className="wrap" to={to} title={name}>
               {name}
             </Link>
           ) : (
-            <span className="label">{name}</span>
+            <span className="wrap">{name}</span>
           )}
           <span>{children}</span>
           <i className="share" style={{ width: `${(value / most) * 100}%` }} />

@@ -82,8 +82,8 @@ export function BuilderPicker({ label, hideLabel = false, value, excluded = [], 
             </div>
           ))}
         </div>
-        {data && found.length === 0 && <p>No builder has this in its name.</p>}
-        {more > 0 && <p>{formatCount(more)} more: type a part of the name.</p>}
+        {data && found.length === 0 && <p className="soft">No builder has this in its name.</p>}
+        {more > 0 && <p className="soft">{formatCount(more)} more: type a part of the name.</p>}
       </div>
     </label>
   );

@@ -36,8 +36,6 @@ export interface TableProps<Row> {
   meta?: PageMeta;
   /** Parameter of the URL with the cursor of the list. */
   cursor?: string;
-  /** Texts of the buttons of a list with cursors. */
-  pagerTexts?: readonly [first: string, next: string];
   /** Whether phones show rows as cards. */
   cards?: boolean;
 }
@@ -60,14 +58,11 @@ export function DataTable<Row>({
   foot,
   meta,
   cursor,
-  pagerTexts,
   cards = true,
 }: TableProps<Row>) {
   const filters = useFilters();
   const selected = opens && filters.get(opens);
-  const pager = meta && (
-    <Pager label={`Pages of ${name.toLowerCase()}`} meta={meta} cursor={cursor} texts={pagerTexts} />
-  );
+  const pager = meta && <Pager label={`Pages of ${name.toLowerCase()}`} meta={meta} cursor={cursor} />;
   if (empty && rows?.length === 0)
     return (
       <>

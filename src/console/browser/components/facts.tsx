@@ -10,7 +10,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode]
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([term, value]) => (
           <div key={term} style={{ display: 'contents' }}>
-            <dt>{term}</dt>
+            <dt className="soft">{term}</dt>
             <dd>{value}</dd>
           </div>
         ))}

@@ -14,9 +14,9 @@ interface PageHeadProps {
 export const PageHead = ({ title, description, parent, children }: PageHeadProps) => (
   <div className="page-head">
     <div>
-      {parent && <p className="small">{parent}</p>}
+      {parent && <p className="soft small">{parent}</p>}
       <h1>{title}</h1>
-      {description && <p>{description}</p>}
+      {description && <p className="soft">{description}</p>}
     </div>
     {children && <div className="filters">{children}</div>}
   </div>

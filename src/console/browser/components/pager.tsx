@@ -12,12 +12,10 @@ interface Props {
   meta: PageMeta;
   /** Parameter of the URL with the cursor. */
   cursor?: string;
-  /** Texts of the buttons of a list with cursors. */
-  texts?: readonly [first: string, next: string];
 }
 
 /** Buttons for the previous and the next page or, with cursors, for the first and the next; nothing for an empty list or one page. */
-export function Pager({ label, meta, cursor = 'after', texts = ['First page', 'Next page'] }: Props) {
+export function Pager({ label, meta, cursor = 'after' }: Props) {
   const filters = useFilters();
   if (!('offset' in meta)) {
     const current = filters.get(cursor);
@@ -25,10 +23,10 @@ export function Pager({ label, meta, cursor = 'after', texts = ['First page', 'N
     return (
       <nav className="pager" aria-label={label}>
         <Button disabled={!current} onClick={() => filters.set({ [cursor]: null })}>
-          {texts[0]}
+          First page
         </Button>
         <Button disabled={!meta.nextCursor} onClick={() => filters.set({ [cursor]: meta.nextCursor })}>
-          {texts[1]}
+          Next page
         </Button>
       </nav>
     );

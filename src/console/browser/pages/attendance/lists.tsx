@@ -154,7 +154,6 @@ export function ConflictList() {
       page={({ conflicts }) => conflicts}
       empty={state === 'OPEN' ? 'Every conflict is resolved' : 'Nothing was resolved yet'}
       opens="conflict"
-      pagerTexts={['Newest', 'Older']}
       columns={[
         { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
         { header: 'Project', cell: ({ project }) => project.name },

@@ -79,7 +79,6 @@ export default function AuditPage() {
       page={({ audit }) => audit}
       empty="No entries match"
       opens={isReads ? undefined : 'entry'}
-      pagerTexts={['Newest', 'Older']}
       columns={[
         ...(isReads ? READ_COLUMNS : CHANGE_COLUMNS),
         { header: 'By', cell: (entry) => <Actor entry={entry} /> },
