@@ -9,7 +9,7 @@ import { EventFilter, type EventSelection } from '../../src/domain/events/event-
 import {
   type LogPage,
   type LogPosition,
-  numberForReader,
+  numberNextEvents,
   readHead,
   readLogPage,
 } from '../../src/domain/events/event-log.ts';
@@ -51,7 +51,7 @@ export class EventResolver {
     const database = context.database.primary;
     if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
     context.meter.readCost += EVENT_PAGE_COST;
-    await numberForReader(database);
+    await numberNextEvents(database, null);
     const head = await readHead(database);
     const position = after == null ? head : decodeEventCursor(region, head, after);
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };

@@ -111,7 +111,7 @@ interface Numbering {
  * before, and finds it no shorter.
  *
  * @param lastState The state that the previous call of this process returned. Before the first call: null to leave the log to another
- *   process after a promotion, and `UNSEEN` to renew the epoch then.
+ *   process after a promotion, as a reader does who need not wait for the sequencer, and `UNSEEN` to renew the epoch then.
  */
 export async function numberNextEvents(
   { backgroundRunner }: LogDatabase,
@@ -121,12 +121,6 @@ export async function numberNextEvents(
   const [row] = await backgroundRunner.run(NUMBER, [String(batchSize), lastState]);
   return { numbered: row![0] === null ? null : Number(row![0]), state: row![1]!, hasEndpoints: row![2] === 't' };
 }
-
-/**
- * Numbers committed events for a reader, who need not wait for the sequencer: that is slow in a quiet region. After a promotion the log is
- * left to the sequencer.
- */
-export const numberForReader = (database: LogDatabase) => numberNextEvents(database, null);
 
 /** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
 export const numberEvents = async (database: LogDatabase, batchSize?: number): Promise<number | null> =>

@@ -1,6 +1,6 @@
 import type { RegionId } from '../../shared/regions.ts';
 import { EVERY_EVENT, type EventFilter } from './event-filter.ts';
-import { type LogDatabase, type LogPosition, numberForReader, readLogPage } from './event-log.ts';
+import { type LogDatabase, type LogPosition, numberNextEvents, readLogPage } from './event-log.ts';
 
 /** Milliseconds between two reads of the log. */
 const INTERVAL_MS = 100;
@@ -89,7 +89,7 @@ export class EventTail {
       (least, { position }) => (position.number < least.number ? position : least),
       waiters[0]!.position,
     );
-    await numberForReader(this.#databases[region]);
+    await numberNextEvents(this.#databases[region], null);
     const { events, next } = await readLogPage(this.#databases[region], first, EVERY_EVENT, MAX_EVENTS);
     for (const waiter of waiters) {
       const { number } = waiter.position;

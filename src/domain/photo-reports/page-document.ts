@@ -37,14 +37,14 @@ export function validatePageDocument(value: unknown, path = ''): FieldError[] {
   });
 }
 
-/** Nesting level of the root page, and levels from a page to one within it: the list of blocks, the block and the page. */
 const PAGE_LEVEL = 2;
-const LEVELS_PER_PAGE = 3;
+/** From a page to one within it are three levels: the list of blocks, the block and the page. */
+const MAX_PAGE_LEVEL = PAGE_LEVEL + 3 * (LIMITS.levels.max - 1);
 
 /** Rules beside the schemas, by the name of the schema. One that returns false ends the validation of the value. */
 const RULES: Record<string, ((...args: Parameters<Validate>) => boolean) | undefined> = {
   PageDocument: (_value, path, level, { errors }) => {
-    if (level <= PAGE_LEVEL + LEVELS_PER_PAGE * (LIMITS.levels.max - 1)) return true;
+    if (level <= MAX_PAGE_LEVEL) return true;
     errors.add(path, `pages nest at most ${LIMITS.levels.max} levels, the root included`);
     return false;
   },

@@ -43,7 +43,7 @@ export async function scheduleBuilderErasure(
     const builder = await em.findOne(Builder, { id: builderId });
     if (!builder) throw new InvalidInputError('builder', `there is no builder ${builderId} in ${database.region}`);
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
-    const erasure: Erasure = {
+    const erasure: ListedErasure = {
       id: newId('erasure', at),
       kind: 'BUILDER',
       subjectIds: [builderId],
@@ -52,9 +52,6 @@ export async function scheduleBuilderErasure(
       requestedAt: now,
       dueAt,
       cancelledAt: null,
-      completedAt: null,
-      pendingKeys: [],
-      places: [],
     };
     await recordErasure(em, erasure, null);
     // A unique index keeps the one that is open already, also of requests at the same time.
@@ -66,7 +63,7 @@ export async function scheduleBuilderErasure(
       builderId,
       after: { name: builder.name, effectiveAt: dueAt, reason },
     });
-    return { erasure, changed: true };
+    return { erasure: open, changed: true };
   });
   await storeErasure(storage, scheduled.erasure);
   return scheduled;
