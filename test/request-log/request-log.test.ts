@@ -654,15 +654,14 @@ describe('a log that cannot be written', () => {
   it('holds a bounded number of failed requests, and counts the others (REQ-7)', async () => {
     const errors = Array.from({ length: 100 }, () => ({ fieldName: 'x'.repeat(300), message: 'y'.repeat(300) }));
     const log = await run(async (written) => {
-      for (let number = 0; number < 300; number++) written.add('au1', requestOf(), failed({ errors }));
+      for (let number = 0; number < 40; number++) written.add('au1', requestOf(), failed({ errors }));
       await written.write();
     });
     expect(log.dropped).toBeGreaterThan(20);
-    expect(await sql('select count(*)::int from request_log where integrator_id = ?', [integratorId])).toEqual([
-      { count: 300 - log.dropped },
-    ]);
-    expect((await readLog()).meta.dropped).toBe(log.dropped);
-    expect(await readUsage()).toMatchObject([{ requests: 300, rejections: 300 }]);
+    const { data, meta } = await readLog();
+    expect(data.length).toBe(40 - log.dropped);
+    expect(meta.dropped).toBe(log.dropped);
+    expect(await readUsage()).toMatchObject([{ requests: 40, rejections: 40 }]);
   });
 
   it('passes over a client that does not exist', async () => {

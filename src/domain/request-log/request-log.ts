@@ -15,7 +15,8 @@ export const MAX_LOGGED = 10_000;
 const MAX_OPERATIONS = 200;
 const OTHER_OPERATIONS = '*';
 
-/** Characters of failed requests, as JSON, that a region's buffer holds until they are written. */
+/** Characters of failed requests, as JSON, that a region's buffer holds until they are written: of an integrator, and in all. */
+const MAX_INTEGRATOR_BUFFER = 1_000_000;
 const MAX_BUFFER = 16_000_000;
 
 /** Whose request it is, and for which operation. */
@@ -34,8 +35,10 @@ export type FailureReason = Pick<LoggedRequest, 'status' | 'code' | 'message' | 
 /** What a region has to write. */
 class Pending {
   readonly counts = new Map<string, UsageDay>();
-  /** Failed requests, as JSON. */
-  readonly rows: string[] = [];
+  /** Failed requests, as JSON, with their integrators. */
+  readonly rows: [integratorId: string, row: string][] = [];
+  /** Characters of the rows, by integrator and in all. */
+  readonly charactersOf = new Map<string, number>();
   characters = 0;
 }
 
@@ -108,7 +111,7 @@ export class RequestLog {
     if (failed) {
       counts[failed.status >= 500 ? 'failures' : 'rejections']++;
       const row = JSON.stringify({ ...failed, integratorId, clientId, at: new Date(now).toISOString() });
-      this.#buffer(pending, [row]);
+      this.#buffer(pending, [[integratorId, row]]);
     }
   }
 
@@ -136,7 +139,7 @@ export class RequestLog {
     const written = this.#pending[region];
     if (written.counts.size === 0) return;
     this.#pending[region] = new Pending();
-    const { rows } = written;
+    const rows = written.rows.map(([, row]) => row);
     try {
       const kept = await this.#databases[region].transaction((em) => insert(em, [...written.counts.values()], rows));
       this.dropped += rows.length - kept;
@@ -156,14 +159,16 @@ export class RequestLog {
     this.#buffer(pending, written.rows);
   }
 
-  #buffer(pending: Pending, rows: readonly string[]): void {
-    for (const row of rows) {
-      if (pending.characters + row.length > MAX_BUFFER) {
+  #buffer(pending: Pending, rows: Pending['rows']): void {
+    for (const [integratorId, row] of rows) {
+      const own = (pending.charactersOf.get(integratorId) ?? 0) + row.length;
+      if (own > MAX_INTEGRATOR_BUFFER || pending.characters + row.length > MAX_BUFFER) {
         this.dropped++;
         continue;
       }
-      pending.rows.push(row);
+      pending.charactersOf.set(integratorId, own);
       pending.characters += row.length;
+      pending.rows.push([integratorId, row]);
     }
   }
 }
