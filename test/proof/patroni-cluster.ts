@@ -109,11 +109,15 @@ export class PatroniCluster {
   async waitUntilWritable(): Promise<void> {
     try {
       await waitFor('A write', () =>
-        this.executeOnPrimary('postgres', (client) => client.query(`select pg_logical_emit_message(true, 'proof', '')`)),
+        this.executeOnPrimary('postgres', (client) =>
+          client.query(`select pg_logical_emit_message(true, 'proof', '')`),
+        ),
       );
     } catch (error) {
       const outputs = this.#nodes.map(({ name, patroni }) => `${name}:\n${patroni?.output() ?? 'killed'}`);
-      throw new Error(`No primary accepts writes. What the nodes printed last:\n${outputs.join('\n')}`, { cause: error });
+      throw new Error(`No primary accepts writes. What the nodes printed last:\n${outputs.join('\n')}`, {
+        cause: error,
+      });
     }
   }
 
@@ -126,6 +130,11 @@ export class PatroniCluster {
       await rm(join(node.folder, 'data'), { recursive: true, force: true, maxRetries: 10 });
       startNode(node);
       this.#killed = null;
+      // The list of members has its former state, perhaps that of the synchronous standby, until it has copied the data.
+      await waitFor('The replaced node', async () => {
+        const { status } = await fetch(`http://127.0.0.1:${node.restPort}/replica`);
+        if (status !== 200) throw new Error(`It responds with ${status}.`);
+      });
     }
     await waitFor('A synchronous standby', async () => {
       const members = await this.#listMembers();
