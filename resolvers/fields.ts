@@ -30,7 +30,7 @@ export class DescribedType {
 }
 
 interface FilterOptions<Filter extends string> {
-  /** Arguments beside those of the page. */
+  /** Arguments beside those of the page: the schema has the last one first. */
   args?: FieldArguments[];
   /** Filters for the values of the arguments. Default: each argument is the filter of its name. */
   // biome-ignore lint/suspicious/noExplicitAny: the values of the arguments, whose types the schema has checked.

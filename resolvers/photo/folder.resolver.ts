@@ -63,8 +63,8 @@ export const folderFields = [
     operation: Rest('GET /builders/{builderId}/photo-folders', { scope: 'read:photos', tag }),
     args: [
       {
-        projectId: new DescribedType(ProjectId, 'Only folders of this project.'),
         parentId: new DescribedType(FolderId, 'Only the folders directly in this one.'),
+        projectId: new DescribedType(ProjectId, 'Only folders of this project.'),
       },
     ],
   }),

@@ -130,11 +130,11 @@ export const photoFields = [
   builderPage('photos', photos, 'The active photos of a builder.', {
     operation: Rest('GET /builders/{builderId}/photos', readPhotos),
     args: [
-      PhotoSourceArgs,
       {
-        projectId: new DescribedType(ProjectId, 'Only photos of this project.'),
         folderId: new DescribedType(FolderId, 'Only photos directly in this folder.'),
+        projectId: new DescribedType(ProjectId, 'Only photos of this project.'),
       },
+      PhotoSourceArgs,
     ],
     where: toFilters,
   }),

@@ -6,8 +6,8 @@ import { DescribedType, pageEdge, subcontractorPage } from '../fields.ts';
 
 const args = [
   {
-    projectId: new DescribedType(ProjectId, 'Only contacts that are responsible for the project.'),
     isPrimary: Boolean,
+    projectId: new DescribedType(ProjectId, 'Only contacts that are responsible for the project.'),
   },
 ];
 

@@ -6478,9 +6478,9 @@ export interface operations {
     listSubcontractorContacts: {
         parameters: {
             query?: {
+                isPrimary?: boolean;
                 /** @description Only contacts that are responsible for the project. */
                 projectId?: string;
-                isPrimary?: boolean;
                 /** @description Items to skip. Default 0. */
                 offset?: number;
                 /** @description Items to return, 1 to 25. Default 25. */
@@ -7644,10 +7644,10 @@ export interface operations {
     listPhotoFolders: {
         parameters: {
             query?: {
-                /** @description Only folders of this project. */
-                projectId?: string;
                 /** @description Only the folders directly in this one. */
                 parentId?: string;
+                /** @description Only folders of this project. */
+                projectId?: string;
                 /** @description Items to skip. Default 0. */
                 offset?: number;
                 /** @description Items to return, 1 to 25. Default 25. */
@@ -8279,12 +8279,12 @@ export interface operations {
     listPhotos: {
         parameters: {
             query?: {
-                /** @description Any of these areas. Default `GALLERY`. May be repeated, as `source=A&source=B`, `source[]=A&source[]=B` or `source[0]=A&source[1]=B`. */
-                source?: components["schemas"]["PhotoSource"][];
-                /** @description Only photos of this project. */
-                projectId?: string;
                 /** @description Only photos directly in this folder. */
                 folderId?: string;
+                /** @description Only photos of this project. */
+                projectId?: string;
+                /** @description Any of these areas. Default `GALLERY`. May be repeated, as `source=A&source=B`, `source[]=A&source[]=B` or `source[0]=A&source[1]=B`. */
+                source?: components["schemas"]["PhotoSource"][];
                 /** @description Items to skip. Default 0. */
                 offset?: number;
                 /** @description Items to return, 1 to 25. Default 25. */
