@@ -121,13 +121,14 @@ export function summaryEdge<Row extends object>(
 
 /** Declares the field `url` of a document: signed when the document is in the storage, else the stored address. */
 export function documentUrl(parent: ClassType<{ documentKey: string | null; url: string | null }>): ClassType<object> {
+  @Resolver(() => parent)
   class DocumentUrl {
-    url({ documentKey, url }: InstanceType<typeof parent>, { storage }: RequestContext) {
+    @FieldResolver()
+    @Reads('documentKey', 'url')
+    url(@Root() { documentKey, url }: InstanceType<typeof parent>, @Ctx() { storage }: RequestContext): string | null {
       return documentKey ? storage.createDownloadUrl(documentKey) : url;
     }
   }
-  decorateMethod(DocumentUrl, 'url', [Root(), Ctx()], [Reads('documentKey', 'url'), FieldResolver()]);
-  Resolver(() => parent)(DocumentUrl);
   return DocumentUrl;
 }
 

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
 import type { WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
-
 import type { Message } from '../../mail/mailer.ts';
 import type { StaffUser } from '../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../shared/regions.ts';
