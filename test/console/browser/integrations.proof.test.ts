@@ -212,6 +212,23 @@ describe.skipIf(!executablePath)('an operator in Chromium', () => {
     await close();
   });
 
+  it('shows the rejection that a search leads to, without scrolling', async () => {
+    await page.goto(`${staffConsole.baseUrl}/console/integrations`);
+    const rows = page.getByRole('table', { name: 'Failed requests' }).locator('tbody tr');
+    const id = await rows.first().locator('.identifier code').innerText();
+    await page.goto(`${staffConsole.baseUrl}/console/timesheets`);
+    await page.getByRole('heading', { level: 1, name: 'Timesheets' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill(id);
+    await page.getByRole('option', { name: id }).click();
+    const isShown = () =>
+      rows.getByText(id).evaluate((cell) => {
+        const { top, bottom } = cell.getBoundingClientRect();
+        return top > 0 && bottom < innerHeight;
+      });
+    await expect.poll(isShown).toBe(true);
+  });
+
   it('reaches each connection of an integrator with many', async () => {
     await openIntegrator();
     const integratorId = new URL(page.url()).pathname.split('/').at(-1);

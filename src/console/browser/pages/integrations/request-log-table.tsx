@@ -23,20 +23,24 @@ function groupRequests(requests: readonly LoggedRequestPartFragment[]) {
   return [...groups.values()].map((group) => ({ ...group[0]!, times: group.length }));
 }
 
+/** Scrolls to the list, which is below the charts, when a search or a bar of a chart leads to it. */
+const scrollTo = (title: HTMLElement | null) => title?.scrollIntoView({ block: 'center' });
+
 /** The latest requests that failed, or those with the id that the parameter `request` of the URL has; equal ones are counted. */
 export function RequestLogTable({ requests }: { requests: readonly LoggedRequestPartFragment[] }) {
   const now = useNow(60_000);
   const filters = useFilters();
   const day = filters.get('day');
+  const chosen = filters.get('request') ?? day;
   const count = `${formatPlural(requests.length, 'rejection')}, equal ones in one row`;
   const address = useAddress();
   return (
     <TablePanel
       name="Failed requests"
       title={
-        <>
+        <span key={chosen} ref={chosen ? scrollTo : null}>
           Failed requests{day && ` of ${formatShortDay(day)}`} <span className="soft small">{count}</span>
-        </>
+        </span>
       }
       filters={
         <>
@@ -82,11 +86,7 @@ export function RequestLogTable({ requests }: { requests: readonly LoggedRequest
         {
           header: 'Last',
           nowrap: true,
-          cell: ({ at }) => (
-            <time dateTime={at} title={at}>
-              {formatAge(at, now)}
-            </time>
-          ),
+          cell: ({ at }) => <span title={at}>{formatAge(at, now)}</span>,
         },
         { header: 'Request id', cell: ({ requestId }) => <Identifier id={requestId} /> },
       ]}
