@@ -55,7 +55,7 @@ describe('a photo whose commit succeeds and whose response is lost', () => {
     const payload = await payloadOf(fileName);
     const headers = { authorization: `Bearer ${client.token}` };
     const url = `/builders/${client.builderId}${path}`;
-    proxy.loseNextCommit();
+    proxy.loseCommitAfter(/insert into "?photo\b/i);
     expect((await app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(503);
     const photo = await photoNamed(fileName);
     const { imageUrl } = await client.sendOk('GET', `/photos/${photo!.id}`);

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
+const COMMIT = /\bcommit\b/i;
+
 /** A TCP proxy to PostgreSQL that can end the connection after a commit, or keep it silent, instead of forwarding its response. */
 export class CommitLossProxy {
-  #losesCommit = false;
+  #loses: RegExp | null = null;
   private held: { statement: RegExp; onCommit: () => void } | null = null;
 
   private constructor(readonly url: string) {}
@@ -18,6 +20,7 @@ export class CommitLossProxy {
     const proxy = new CommitLossProxy(proxyUrl.href);
     server.on('connection', (client) => {
       const database = connect(Number(target.port), target.hostname);
+      let isNext = false;
       let isLosing = false;
       let held: CommitLossProxy['held'] = null;
       let isHolding = false;
@@ -27,11 +30,12 @@ export class CommitLossProxy {
           held = proxy.held;
           proxy.held = null;
         }
-        isHolding ||= held !== null && /\bcommit\b/i.test(sent);
-        if (proxy.#losesCommit && /\bcommit\b/i.test(sent)) {
-          isLosing = true;
-          proxy.#losesCommit = false;
+        isHolding ||= held !== null && COMMIT.test(sent);
+        if (proxy.#loses?.test(sent)) {
+          isNext = true;
+          proxy.#loses = null;
         }
+        isLosing ||= isNext && COMMIT.test(sent);
         database.write(chunk);
       });
       database.on('data', (chunk) => {
@@ -58,7 +62,8 @@ export class CommitLossProxy {
     });
   }
 
-  loseNextCommit(): void {
-    this.#losesCommit = true;
+  /** Ends the connection after the next commit whose transaction sends the statement: other work of the service commits too. */
+  loseCommitAfter(statement: RegExp): void {
+    this.#loses = statement;
   }
 }
