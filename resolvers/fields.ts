@@ -3,7 +3,7 @@ import { Tracked } from '../entities/columns.ts';
 import { createPageType, PageArgs, toPageWindow, WindowArgs } from '../schema/page.ts';
 import { GraphOnly, getTypeScope, type Rest } from '../schema/rest.ts';
 import { BuilderId, SubcontractorId } from '../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../schema/selection.ts';
+import { AllArguments, Reads, Selected, type Selection } from '../schema/selection.ts';
 import { requireVisible } from '../src/auth/authorization.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
 import type { Where } from '../src/database/read/filter.ts';
@@ -20,6 +20,8 @@ import { notFound } from '../src/shared/errors.ts';
 type GraphqlType = Parameters<typeof Arg>[1] extends infer F ? (F extends () => infer T ? T : never) : never;
 /** Arguments of a field: a class of `@ArgsType`, or types by name, which are all nullable. */
 type FieldArguments = ClassType<object> | Record<string, GraphqlType | DescribedType>;
+/** The arguments of a field that a request has. */
+type Values = Record<string, unknown>;
 
 /** Type of an argument that has a description. */
 export class DescribedType {
@@ -50,19 +52,13 @@ export function pageEdge<Row extends object, Filter extends string>(
   description: string,
   { args = [], where }: FilterOptions<Filter> = {},
 ): ClassType<object> {
-  const parameters = args.flatMap((each) => toParameters(each));
-  class PageEdge {
-    [field]({ id }: { id: string }, { loaders }: RequestContext, selection: Selection | null, ...values: object[]) {
-      const given = toArguments(parameters, values) as Where<Filter>;
-      const filters = where ? where(given) : given;
-      return loaders.loadPage(reader.select(selection), by, id, filters, toPageWindow(values.at(-1)!));
-    }
-  }
   const type = createPageType(reader.entity as ClassType<Row>);
   const pageArgs = reader.entity.prototype instanceof Tracked ? PageArgs : WindowArgs;
-  const decorators = [...parameters.map(({ decorator }) => decorator), Args(() => pageArgs)];
-  declareEdge(PageEdge, parent, field, { description, type, nullable: false, reads: ['id'], decorators });
-  return PageEdge;
+  const declaration = { description, type, nullable: false, reads: ['id'], args: [...args, pageArgs] };
+  return declareEdge(parent, field, declaration, ({ id }: { id: string }, values, { loaders }, selection) => {
+    const { window, filters } = splitPage(values, where);
+    return loaders.loadPage(reader.select(selection), by, id, filters as Where<Filter>, toPageWindow(window));
+  });
 }
 
 /**
@@ -79,15 +75,11 @@ export function recordEdge<Parent extends object, Row extends object>(
   description: string,
   { nullable = false } = {},
 ): ClassType<object> {
-  class RecordEdge {
-    [field](source: Parent, { loaders }: RequestContext, selection: Selection | null) {
-      const id = source[key] as string | null;
-      return id === null ? null : loaders.load((reader as Reader<Row>).select(selection), id);
-    }
-  }
-  const type = reader.entity as ClassType<Row>;
-  declareEdge(RecordEdge, parent, field, { description, reads: [key], nullable, decorators: [], type });
-  return RecordEdge;
+  const declaration = { description, reads: [key], nullable, type: reader.entity as ClassType<Row> };
+  return declareEdge(parent, field, declaration, (source: Parent, _, { loaders }, selection) => {
+    const id = source[key] as string | null;
+    return id === null ? null : loaders.load((reader as Reader<Row>).select(selection), id);
+  });
 }
 
 interface Summary {
@@ -107,16 +99,12 @@ export function summaryEdge<Row extends object>(
   description: string,
   { archivable = false } = {},
 ): ClassType<object> {
-  class SummaryEdge {
-    details(summary: Summary, { loaders }: RequestContext, selection: Selection | null) {
-      if (archivable && summary.archivedAt) return null;
-      return loaders.loadFromSummary((reader as Reader<Row>).select(selection), summary);
-    }
-  }
-  const type = reader.entity as ClassType<Row>;
   const reads = ['id', 'builderId', ...(archivable ? ['archivedAt'] : [])];
-  declareEdge(SummaryEdge, parent, 'details', { description, reads, nullable: archivable, decorators: [], type });
-  return SummaryEdge;
+  const declaration = { description, reads, nullable: archivable, type: reader.entity as ClassType<Row> };
+  return declareEdge(parent, 'details', declaration, (summary: Summary, _, { loaders }, selection) => {
+    if (archivable && summary.archivedAt) return null;
+    return loaders.loadFromSummary((reader as Reader<Row>).select(selection), summary);
+  });
 }
 
 /** Declares the field `url` of a document: signed when the document is in the storage, else the stored address. */
@@ -134,28 +122,24 @@ export function documentUrl(parent: ClassType<{ documentKey: string | null; url:
 
 type ParameterOfMethod = ReturnType<typeof Ctx>;
 
-interface FieldParameter {
-  /** Null for a class of arguments. */
-  name: string | null;
-  decorator: ParameterOfMethod;
-}
+/** Returns the decorators of parameters that declare arguments. The schema has the last one first. */
+const toParameters = (args: FieldArguments, nullable = true): ParameterOfMethod[] =>
+  typeof args === 'function'
+    ? [Args(() => args)]
+    : Object.entries(args).map(([name, given]) => {
+        const { type, description } = given instanceof DescribedType ? given : { type: given, description: undefined };
+        return Arg(name, () => type, { nullable, description });
+      });
 
-function toParameters(args: FieldArguments, nullable = true): FieldParameter[] {
-  if (typeof args === 'function') return [{ name: null, decorator: Args(() => args) }];
-  return Object.entries(args).map(([name, given]) => {
-    const { type, description } = given instanceof DescribedType ? given : { type: given, description: undefined };
-    return { name, decorator: Arg(name, () => type, { nullable, description }) };
-  });
-}
-
-/** Returns the values of the parameters by the names of the arguments. */
-function toArguments(parameters: readonly FieldParameter[], values: readonly object[]) {
-  const named: Record<string, unknown> = {};
-  for (const [index, { name }] of parameters.entries()) {
-    if (name === null) Object.assign(named, values[index]);
-    else named[name] = values[index];
-  }
-  return named;
+/** Returns the arguments of a page apart from the filters for the others. */
+function splitPage(
+  { offset, limit, cursor, order, updatedSince, ...others }: Values,
+  where: ((args: Values) => object) | undefined,
+): { window: PageArgs; filters: object } {
+  return {
+    window: { offset, limit, cursor, order, updatedSince } as PageArgs,
+    filters: where ? where(others) : others,
+  };
 }
 
 interface EdgeDeclaration {
@@ -164,36 +148,36 @@ interface EdgeDeclaration {
   nullable: boolean;
   /** Properties of the parent that the method takes. */
   reads: string[];
-  /** Of the parameters after parent, context and selection. */
-  decorators: ParameterOfMethod[];
+  args?: FieldArguments[];
 }
 
-function declareEdge(
-  edge: ClassType<object>,
-  parent: ClassType<object>,
+function declareEdge<Parent extends object>(
+  parent: ClassType<Parent>,
   field: string,
-  { description, type, nullable, reads, decorators }: EdgeDeclaration,
-): void {
+  { description, type, nullable, reads, args = [] }: EdgeDeclaration,
+  resolve: (parent: Parent, values: Values, context: RequestContext, selection: Selection | null) => unknown,
+): ClassType<object> {
+  const parameters = [Root(), AllArguments(), Ctx(), Selected(), ...args.flatMap((each) => toParameters(each))];
   const fieldResolver = FieldResolver(() => type, { description, nullable });
-  decorateMethod(
-    edge,
-    field,
-    [Root(), Ctx(), Selected(), ...decorators],
-    [Reads(...reads), GraphOnly(), fieldResolver],
-  );
+  const edge = declareMethod(field, resolve, parameters, [Reads(...reads), GraphOnly(), fieldResolver]);
   Resolver(() => parent)(edge);
+  return edge;
 }
 
-/** Applies type-graphql's decorators to the method, in the order in which TypeScript applies those that are written in a class. */
-function decorateMethod(
-  { prototype }: ClassType<object>,
-  method: string,
+/** Returns a class with the method, with type-graphql's decorators in the order in which TypeScript applies those of a written class. */
+function declareMethod(
+  name: string,
+  value: (...values: never[]) => unknown,
   parameters: ParameterOfMethod[],
   decorators: unknown[],
-): void {
-  for (let index = parameters.length - 1; index >= 0; index--) parameters[index]!(prototype, method, index);
-  const descriptor = Object.getOwnPropertyDescriptor(prototype, method)!;
-  for (const decorate of decorators as MethodDecorator[]) decorate(prototype, method, descriptor);
+): ClassType<object> {
+  class DeclaredField {}
+  const { prototype } = DeclaredField;
+  Object.defineProperty(prototype, name, { value, configurable: true });
+  for (let index = parameters.length - 1; index >= 0; index--) parameters[index]!(prototype, name, index);
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, name)!;
+  for (const decorate of decorators as MethodDecorator[]) decorate(prototype, name, descriptor);
+  return DeclaredField;
 }
 
 /*
@@ -218,16 +202,11 @@ export const builderPage = <Row extends object, Filter extends string>(
   description: string,
   { args = [], where, operation }: QueryOptions<Filter>,
 ) => {
-  const query = { type: createPageType(reader.entity as ClassType<Row>), description, operation };
-  const parameters = toQueryParameters({ builderId: BuilderId }, args);
-  return declareQuery(field, query, [...parameters, PAGE], ({ database }, selection, ...values) => {
-    const page = values.at(-1)!;
-    // Without `toArguments`: `npm run proof -- request-path` limits the functions of a list.
-    for (const [index, { name }] of parameters.entries())
-      values[index] = name === null ? values[index]! : { [name]: values[index] };
-    const { builderId, ...given } = Object.assign({}, ...values.slice(0, parameters.length));
-    const filters = { builderId, ...(where ? where(given) : given) } as Where<Filter>;
-    return reader.select(selection).findPage(database, filters, page);
+  const type = createPageType(reader.entity as ClassType<Row>);
+  const declaration = { type, description, operation, required: { builderId: BuilderId }, args: [...args, PageArgs] };
+  return declareQuery(field, declaration, ({ builderId, ...values }, { database }, selection) => {
+    const { window, filters } = splitPage(values, where);
+    return reader.select(selection).findPage(database, { builderId, ...filters } as Where<Filter>, window);
   });
 };
 
@@ -244,18 +223,13 @@ export const builderRecord = <Row extends object, Filter extends string>(
   [name, description]: readonly [string, string],
   { args = [], where, operation }: QueryOptions<Filter>,
 ) => {
-  const parameters = toQueryParameters({ builderId: BuilderId, ...key }, args);
   const [idArgument] = Object.keys(key) as [string];
-  return declareQuery(
-    field,
-    { type: reader.entity, description, operation },
-    parameters,
-    ({ database }, _, ...values) => {
-      const { builderId, [idArgument]: id, ...given } = toArguments(parameters, values);
-      const filters = { builderId, ...(where ? where(given) : given) } as Where<Filter>;
-      return requireFound(reader.findOne(database, id as string, filters), name);
-    },
-  );
+  const declaration = { type: reader.entity, description, operation, required: { builderId: BuilderId, ...key }, args };
+  return declareQuery(field, declaration, ({ [idArgument]: id, ...values }, { database }) => {
+    const { builderId, ...given } = values;
+    const filters = { builderId, ...(where ? where(given) : given) } as Where<Filter>;
+    return requireFound(reader.findOne(database, id as string, filters), name);
+  });
 };
 
 /** Declares a query: a page of the records of a subcontractor. Throws 404 if the caller may not see it, and 403 without the scope. */
@@ -265,12 +239,12 @@ export const subcontractorPage = <Row extends OwnedRecord, Filter extends string
   description: string,
   { args = [], where, operation }: QueryOptions<Filter>,
 ) => {
-  const query = { type: createPageType(reader.entity as ClassType<Row>), description, operation };
-  const parameters = toQueryParameters({ id: SubcontractorId }, args);
-  return declareQuery(field, query, [...parameters, PAGE], async (context, selection, ...values) => {
-    const { id, ...given } = toArguments(parameters, values);
-    const filters = { subcontractorId: id, ...(where ? where(given) : given) } as Where<Filter>;
-    const found = await reader.select(selection).findPage(context.database, filters, values.at(-1)!);
+  const type = createPageType(reader.entity as ClassType<Row>);
+  const declaration = { type, description, operation, required: { id: SubcontractorId }, args: [...args, PageArgs] };
+  return declareQuery(field, declaration, async ({ id, ...values }, context, selection) => {
+    const { window, filters } = splitPage(values, where);
+    const ofSubcontractor = { subcontractorId: id, ...filters } as Where<Filter>;
+    const found = await reader.select(selection).findPage(context.database, ofSubcontractor, window);
     requireVisibleRecord(context, reader, found.data[0] ?? (await findOwner(context, id)), 'Subcontractor');
     return found;
   });
@@ -284,20 +258,15 @@ export const subcontractorRecord = <Row extends OwnedRecord, Filter extends stri
   [name, description]: readonly [string, string],
   { operation }: QueryOptions<Filter>,
 ) => {
-  const parameters = toQueryParameters({ id: SubcontractorId, ...key }, []);
   const [idArgument] = Object.keys(key) as [string];
-  return declareQuery(
-    field,
-    { type: reader.entity, description, operation },
-    parameters,
-    async (context, _, ...values) => {
-      const { id: subcontractorId, [idArgument]: id } = toArguments(parameters, values);
-      const record = await reader.findOne(context.database, id as string, { subcontractorId } as Where<Filter>);
-      const found = record ?? (await findOwner(context, subcontractorId));
-      requireVisibleRecord(context, reader, found, record ? name : 'Subcontractor');
-      return record ?? Promise.reject(notFound(name));
-    },
-  );
+  const required = { id: SubcontractorId, ...key };
+  const declaration = { type: reader.entity, description, operation, required, args: [] };
+  return declareQuery(field, declaration, async ({ id: subcontractorId, [idArgument]: id }, context) => {
+    const record = await reader.findOne(context.database, id as string, { subcontractorId } as Where<Filter>);
+    const found = record ?? (await findOwner(context, subcontractorId));
+    requireVisibleRecord(context, reader, found, record ? name : 'Subcontractor');
+    return record ?? Promise.reject(notFound(name));
+  });
 };
 
 const findOwner = ({ database }: RequestContext, id: unknown) => subcontractorOwners.findOne(database, id as string);
@@ -309,27 +278,23 @@ const requireVisibleRecord = (
   name: string,
 ) => requireVisible(context, record, getTypeScope(entity as ClassType<object>), name);
 
-const toQueryParameters = (required: Record<string, typeof BuilderId>, args: FieldArguments[]): FieldParameter[] => [
-  ...toParameters(required, false),
-  ...args.flatMap((each) => toParameters(each)),
-];
-
-/** The last parameter of a page. */
-const PAGE: FieldParameter = { name: null, decorator: Args(() => PageArgs) };
+interface QueryDeclaration {
+  description: string;
+  type: unknown;
+  operation: ReturnType<typeof Rest>;
+  /** Types of the arguments that are not nullable, by name. */
+  required: Record<string, typeof BuilderId>;
+  args: FieldArguments[];
+}
 
 function declareQuery(
   field: string,
-  { type, description, operation }: { type: unknown; description: string; operation: ReturnType<typeof Rest> },
-  parameters: FieldParameter[],
-  method: (context: RequestContext, selection: Selection | null, ...values: object[]) => Promise<unknown>,
+  { type, description, operation, required, args }: QueryDeclaration,
+  resolve: (values: Values, context: RequestContext, selection: Selection | null) => Promise<unknown>,
 ): ClassType<object> {
-  class DeclaredQuery {}
-  Object.defineProperty(DeclaredQuery.prototype, field, { value: method, configurable: true });
-  const decorators = [Ctx(), Selected(), ...parameters.map(({ decorator }) => decorator)];
-  decorateMethod(DeclaredQuery, field, decorators, [
-    operation,
-    Query(() => type as ClassType<object>, { description }),
-  ]);
-  Resolver()(DeclaredQuery);
-  return DeclaredQuery;
+  const declared = [...toParameters(required, false), ...args.flatMap((each) => toParameters(each))];
+  const query = Query(() => type as ClassType<object>, { description });
+  const resolver = declareMethod(field, resolve, [AllArguments(), Ctx(), Selected(), ...declared], [operation, query]);
+  Resolver()(resolver);
+  return resolver;
 }

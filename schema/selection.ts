@@ -54,6 +54,12 @@ export const resolveSelected = ({ info }: { info: object }) => findSelection(inf
 /** Injects the selection of a resolver's records into its method; null for all properties. */
 export const Selected = () => createParameterDecorator(resolveSelected);
 
+/** The resolver of parameters with `@AllArguments`. */
+export const resolveArguments = ({ args }: { args: object }) => args;
+
+/** Injects all arguments of the field by name, without those that are absent. The method takes no others: its later parameters only declare them. */
+export const AllArguments = () => createParameterDecorator(resolveArguments);
+
 /** Returns the type of a field's records, inside a list or an envelope. */
 export function recordType(type: GraphQLOutputType): GraphQLNamedType {
   const named = getNamedType(type);

@@ -1,7 +1,7 @@
 import { type GraphQLFieldResolver, type GraphQLSchema, getNamedType, isLeafType } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Scope } from '../../../schema/scopes.ts';
-import { findSelection, resolveSelected, type Selection } from '../../../schema/selection.ts';
+import { findSelection, resolveArguments, resolveSelected, type Selection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../limits/response-meter.ts';
 
 /** The part of the resolvers' context that the engine uses. */
@@ -39,8 +39,8 @@ export interface FieldEdge<Context = ExecutionContext> {
   authorizeResult?: (value: unknown, context: Context) => void;
 }
 
-/** Where the value of a method's parameter is from: an argument, an object of arguments, or one of the others. */
-type ParameterSource = { argument: string } | { names: string[] } | 'context' | 'selection' | 'parent';
+/** Where the value of a method's parameter is from: an argument, an object of arguments, all arguments, or one of the others. */
+type ParameterSource = { argument: string } | { names: string[] } | 'arguments' | 'context' | 'selection' | 'parent';
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
 type Parameter = NonNullable<Handler['params']>[number];
@@ -88,7 +88,8 @@ export function createResolverFactories(schema: GraphQLSchema): Map<string, Reso
       instances.set(handler.target, instance);
     }
     const method = instance[handler.methodName as keyof object] as (...values: unknown[]) => unknown;
-    factories.set(`${type}.${handler.schemaName}`, createFactory(method.bind(instance), sources as ParameterSource[]));
+    const taken = sources.includes('arguments') ? sources.filter((one) => typeof one === 'string') : sources;
+    factories.set(`${type}.${handler.schemaName}`, createFactory(method.bind(instance), taken as ParameterSource[]));
   };
   for (const handler of storage.queries) add(schema.getQueryType()!.name, handler);
   for (const handler of storage.mutations) add(schema.getMutationType()!.name, handler);
@@ -108,6 +109,7 @@ const createFactory =
     const values: unknown[] = [];
     for (const source of sources) {
       if (source === 'context') values.push(context);
+      else if (source === 'arguments') values.push(args);
       else if (source === 'selection') values.push(info.selection === undefined ? findSelection(info) : info.selection);
       // The parent is the only value that differs between calls.
       else if (source === 'parent') values.push(undefined);
@@ -131,6 +133,7 @@ function toSource(parameter: Parameter, storage: Storage): ParameterSource | nul
     case 'context':
       return parameter.propertyName === undefined ? 'context' : null;
     case 'custom':
+      if ((parameter.resolver as unknown) === resolveArguments) return 'arguments';
       return (parameter.resolver as unknown) === resolveSelected ? 'selection' : null;
     case 'root':
       return parameter.propertyName === undefined ? 'parent' : null;
