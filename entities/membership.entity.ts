@@ -6,7 +6,7 @@ import { User } from './user.entity.ts';
 
 /** A user's membership in a builder. */
 @Entity()
-@PersonalData<Membership>({ of: { user: 'userId' }, erase: 'delete', kept: ['role'] })
+@PersonalData<Membership>({ of: { user: 'userId' }, erase: 'delete', mentions: ['role'] })
 @Unique({ properties: ['userId', 'builderId'] })
 @Index({ properties: ['builderId'] })
 export class Membership extends Timestamped {

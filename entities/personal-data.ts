@@ -19,7 +19,7 @@ export interface PersonalDataDeclaration<Property extends string = string> {
   name?: readonly Property[];
   /** Unique e-mail address of the person: replaced by an address without an owner. */
   email?: readonly Property[];
-  /** What the person has given or written: cleared, to null or an empty list. */
+  /** What the person has given or written: cleared, to null or an empty list. In the records of others it is found as `mentions` are. */
   cleared?: readonly Property[];
   /** Storage key of a picture of the person: exported with its bytes; on erasing, cleared and the bytes deleted. */
   file?: readonly Property[];

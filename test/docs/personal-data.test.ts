@@ -12,7 +12,7 @@ afterAll(() => orm.close());
 const EFFECTS = [
   ['name', 'pseudonym'],
   ['email', 'address without an owner'],
-  ['cleared', 'cleared'],
+  ['cleared', 'cleared, listed in the records of others'],
   ['file', 'file deleted'],
   ['secret', 'cleared'],
   ['people', 'pseudonym where it is the person'],

@@ -9,6 +9,7 @@ import { SNAPSHOT_LISTS } from '../../src/domain/snapshots/snapshot-lists.ts';
 import { endAndRemove } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { OPERATOR } from '../support/audit.ts';
+import { addStaff } from '../support/console.ts';
 import { operations } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { addTimesheets } from '../support/rows.ts';
@@ -379,6 +380,18 @@ describe('access that ends', () => {
     await replayErasures(context);
     await endAndRemove(writer);
     await expectNoFiles(between.files);
+  });
+
+  it('deletes the files of every builder after the erasure of a member of staff, who may be in any record (SNP-7)', async () => {
+    await addStaff(service, 'OPERATOR', { id: 'user_zelda', name: 'Zelda Quimby' });
+    const assignees = JSON.stringify([{ type: 'USER', id: 'user_zelda', name: 'Zelda Quimby' }]);
+    await sql('update defect set assignees = ?::jsonb where builder_id = ?', assignees, builderId);
+    const { files } = await completeSnapshot({ builderId, resources: ['defects'] });
+    expect(JSON.stringify(await downloadLines(service, files[0]!))).toContain('Zelda Quimby');
+    await erasePerson({ ...writer, clock: service.clock, source: OPERATOR }, ['user_zelda']);
+    service.clock.advance(1_000);
+    await endAndRemove(writer);
+    await expectNoFiles(files);
   });
 
   it('ends a snapshot that is written (SNP-3)', async () => {

@@ -259,7 +259,8 @@ begin
   perform pg_catalog.set_config('audit_log.maintenance', 'on', true);
   update public.audit_entry entry set
     actor_id = case when actor_id = person then pseudonym else actor_id end,
-    origin = case when actor_id = person or (actor_id is null and person_id = person)
+    -- A person without an account, and one who acts through an application, is the actor of an entry about the person.
+    origin = case when actor_id = person or (person_id = person and (actor_id is null or actor_type = 'CLIENT'))
       then origin - 'address' else origin end,
     object_id = pg_catalog.array_to_string(
       pg_catalog.array_replace(pg_catalog.string_to_array(object_id, '/'), person, pseudonym), '/'),

@@ -16,8 +16,8 @@ export interface FoundText extends ErasurePlace {
   texts: string[];
 }
 
-/** Reasons that people gave, in entries of the audit log. Its other values are not written by people, or about one person. */
-const AUDITED_REASONS = ['closingReason', 'resolutionReason', 'reason'];
+/** Texts that people wrote, in entries of the audit log. Its other values are not written by people, or about one person. */
+const AUDITED_TEXTS = ['closingReason', 'resolutionReason', 'reason', 'role'];
 
 /** Selects the names and addresses that the audit log has of the person, who may have been renamed. */
 export async function selectFormerNames(em: EntityManager, subjectIds: readonly string[]): Promise<string[]> {
@@ -30,11 +30,14 @@ export async function selectFormerNames(em: EntityManager, subjectIds: readonly 
   return rows.map(({ name }) => name);
 }
 
-/** Properties with texts that people wrote, and with people in structures that an erasure may have left. */
+/**
+ * Properties with texts that people wrote, also those that an erasure clears of the person's own records, and with people in structures that an
+ * erasure may have left.
+ */
 export function textColumns({ declaration, columns }: PersonalTable): EntityProperty[] {
-  const { people = [], mentions = [], addresses = [] } = declaration;
+  const { people = [], mentions = [], addresses = [], cleared = [] } = declaration;
   const audited = declaration.erase === 'audit' ? ['valuesBefore', 'valuesAfter'] : [];
-  return [...people, ...mentions, ...addresses, ...audited].map((property) => columns.get(property)!);
+  return [...people, ...mentions, ...cleared, ...addresses, ...audited].map((property) => columns.get(property)!);
 }
 
 /** Returns SQL of the strings of a column, one a row. */
@@ -44,7 +47,7 @@ function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): s
   if (declaration.addresses?.includes(column.name)) return `select replace(${name}, '%20', ' ') as string`;
   if (!isJson(column)) return `select ${name} as string`;
   if (declaration.erase === 'audit') {
-    return `select ${name} ->> key as string from unnest(array['${AUDITED_REASONS.join("','")}']) key`;
+    return `select ${name} ->> key as string from unnest(array['${AUDITED_TEXTS.join("','")}']) key`;
   }
   const values = `jsonb_path_query(${name}, 'strict $.**') value`;
   return `select value #>> '{}' as string from ${values} where jsonb_typeof(value) = 'string'

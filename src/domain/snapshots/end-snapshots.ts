@@ -13,11 +13,15 @@ export const IS_ALLOWED = `exists (select from connection join oauth_client clie
   where client.id = snapshot.client_id and client.disabled_at is null and snapshot.scopes <@ client.scopes
     and connection.builder_id = snapshot.builder_id and connection.status = 'ACTIVE' and snapshot.scopes <@ connection.scopes)`;
 
-/** Number of the erasures of people in the records of a builder, and the time of the last: an import or restore may have one repeated. */
+/**
+ * Number of the erasures of people in the records of a builder, where staff may be in those of any, and the time of the last: an import or
+ * restore may have one repeated.
+ */
 export const countErasures = (
   builder: string,
 ) => `(select concat(count(*), ' ', extract(epoch from max(completed_at))) from erasure
-  where kind = 'PERSON' and completed_at is not null and ${builder} = any(builder_ids))`;
+  where kind = 'PERSON' and completed_at is not null and (${builder} = any(builder_ids)
+    or exists (select from app_user where app_user.id = any(subject_ids) and staff_role is not null)))`;
 
 const END_FORBIDDEN = statement('snapshots.end')`
   update snapshot set status = case status when 'READY' then 'EXPIRED' else 'FAILED' end,

@@ -244,7 +244,14 @@ describe('recordErasure', () => {
       action: 'user.created',
       after: { name: 'Sam Hill' },
     });
-    expect(await erase('user_sam', 'Erased person 00000000a1')).toBe(3);
+    await record({
+      objectId: 'cli_app',
+      personId: 'user_sam',
+      action: 'consent.revoked',
+      actor: { type: 'CLIENT', id: 'cli_app' },
+      origin,
+    });
+    expect(await erase('user_sam', 'Erased person 00000000a1')).toBe(4);
     expect((await entriesOf('Erased person 00000000a1'))[1]).toMatchObject({
       personId: 'Erased person 00000000a1',
       valuesBefore: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
@@ -265,6 +272,8 @@ describe('recordErasure', () => {
       valuesAfter: { name: 'Sam Hill Apps' },
     });
     expect(acted!.origin).not.toHaveProperty('address');
+    // The application acted for the person, at the person's address.
+    expect((await entriesOf('cli_app'))[0]!.origin).toEqual({ requestId: 'r1' });
     expect((await entriesOf('user_other'))[0]!.valuesAfter).toEqual({ name: 'Sam Hill' });
     const all = await database.fork().find(AuditEntry, {});
     expect(JSON.stringify(all)).not.toMatch(/user_sam|sam@|Sam Lee/);

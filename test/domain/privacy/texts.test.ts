@@ -233,6 +233,41 @@ describe('a name that is not in one text', () => {
   });
 });
 
+describe('a name in what others have written about themselves, and in a role', () => {
+  useDatabase();
+
+  it('is exported and listed, and stays in notes, answers and memberships of others and in the audit log (PRV-2, PRV-4)', async () => {
+    await renameWorker('Zelda Quartz');
+    const answers = JSON.stringify([{ name: 'Emergency contact', value: 'Zelda Quartz 0400 111 222' }]);
+    await run(`update timesheet set notes = 'Drove Zelda Quartz home' where builder_id = ?`, BUILDER);
+    await run('update induction set data = ?::jsonb where builder_id = ?', answers, BUILDER);
+    await run(`update membership set role = 'Deputy of Zelda Quartz' where builder_id = ?`, BUILDER);
+    await run(
+      `insert into audit_entry (id, at, actor_type, action, object_type, object_id, person_id, builder_id, origin, values_after)
+        values ('aud_role', now(), 'JOB', 'membership.updated', 'membership', ?, ?, ?, '{}', '{"role": "Deputy of Zelda Quartz"}')`,
+      ...[`${PRIYA.user}/${BUILDER}`, PRIYA.user, BUILDER],
+    );
+    const [{ own }] = (await run('select count(*)::int as own from induction where worker_id = ?', WORKER.id)) as [
+      { own: number },
+    ];
+    expect(own).toBeGreaterThan(0);
+    const context = contextOf(database, storage);
+    const { mentionedIn } = await exportPerson(context, [WORKER.id]);
+    expect(new Set(mentionedIn.map(({ type }) => type))).toEqual(
+      new Set(['Timesheet', 'Induction', 'Membership', 'AuditEntry']),
+    );
+    const { texts } = await erasePerson(context, [WORKER.id]);
+    const found = new Set(texts.map(({ table, column }) => `${table}.${column}`));
+    expect([...found].sort()).toEqual(
+      ['audit_entry.values_after', 'induction.data', 'membership.role', 'timesheet.notes'].sort(),
+    );
+    // The person's own answers are cleared.
+    const left = await run(`select worker_id from induction where data::text like '%Zelda Quartz%'`);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.map(({ worker_id }) => worker_id)).not.toContain(WORKER.id);
+  });
+});
+
 describe('a name in an address or the key of a file', () => {
   useDatabase();
 
