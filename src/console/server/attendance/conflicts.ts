@@ -4,11 +4,11 @@ import { invalidField, notFound } from '../../../shared/errors.ts';
 import type { ConsoleContext } from '../console-area.ts';
 import { type PageArgs, toPage } from '../page.ts';
 
-/** Names of a conflict's records, and what is recorded instead. */
+/** A conflict's records, and what is recorded instead. */
 interface Related {
-  project: string;
-  worker: string;
-  integrator: string;
+  project: { id: string; name: string; builderId: string };
+  worker: { id: string; fullName: string; builderId: string };
+  integrator: { id: string; name: string };
   eventId: string | null;
   visitId: string | null;
   visitUpdatedAt: string | null;
@@ -16,7 +16,10 @@ interface Related {
 }
 
 // SQL: the records of a page in one statement.
-const SELECT_RELATED = `select conflict.id, project.name as project, worker.full_name as worker, integrator.name as integrator,
+const SELECT_RELATED = `select conflict.id,
+    json_build_object('id', project.id, 'name', project.name, 'builderId', conflict.builder_id) as project,
+    json_build_object('id', worker.id, 'fullName', worker.full_name, 'builderId', conflict.builder_id) as worker,
+    json_build_object('id', integrator.id, 'name', integrator.name) as integrator,
     event.id as "eventId", event.visit_id as "visitId", event.worker_id as "eventWorkerId",
     to_char(visit.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "visitUpdatedAt"
   from sign_on_conflict conflict
@@ -27,7 +30,7 @@ const SELECT_RELATED = `select conflict.id, project.name as project, worker.full
     left join sign_on_visit visit on visit.id = event.visit_id
   where conflict.id = any(string_to_array(?, ',')::bigint[])`;
 
-export type ShownConflict = ReturnType<typeof toListedConflict>;
+export type ShownConflict = Awaited<ReturnType<typeof withRelated>>[number];
 
 interface ConflictFilter {
   builderId?: string;
@@ -70,26 +73,17 @@ async function withRelated({ database, personalReads }: ConsoleContext, conflict
   const ids = conflicts.map(({ id }) => id).join();
   const related = await database.fork().execute<(Related & { id: string })[]>(SELECT_RELATED, [ids]);
   return conflicts.map((conflict) => {
-    const { builderId, workerId } = conflict;
+    const { builderId, workerId, resolvedAt, updatedAt } = conflict;
     const own = related.find(({ id }) => id === String(conflict.id))!;
     for (const person of [workerId, own.eventWorkerId]) {
       if (person) personalReads.add(person, 'SignOnConflict', builderId);
     }
-    return toListedConflict(conflict, own);
+    return {
+      ...conflict,
+      ...own,
+      state: resolvedAt === null ? 'OPEN' : 'RESOLVED',
+      // A person who decides has seen both.
+      updatedAt: [updatedAt, own.visitUpdatedAt ?? ''].sort().at(-1)!,
+    };
   });
-}
-
-function toListedConflict(conflict: SignOnConflict, { project, worker, integrator, ...recorded }: Related) {
-  const { id, projectId, workerId, integratorId, builderId, resolvedAt, updatedAt } = conflict;
-  return {
-    ...conflict,
-    ...recorded,
-    id: String(id),
-    state: resolvedAt === null ? 'OPEN' : 'RESOLVED',
-    project: { id: projectId, name: project, builderId },
-    worker: { id: workerId, fullName: worker, builderId },
-    integrator: { id: integratorId, name: integrator },
-    // A person who decides has seen both.
-    updatedAt: [updatedAt, recorded.visitUpdatedAt ?? ''].sort().at(-1)!,
-  };
 }
