@@ -343,7 +343,17 @@ describe('GET /events, waiting', () => {
     ]);
     service.clock.advance(1_000);
     expect((await first).statusCode).toBe(401);
+    // The caller is loaded when the request arrives, and when it begins to wait.
+    let loads = 0;
+    let removeListener = () => {};
+    const isWaiting = new Promise<void>((begin) => {
+      removeListener = service.databases.au1.onStatement(({ name }) => {
+        if (name === 'access.facts' && ++loads === 2) begin();
+      });
+    });
     const second = request(`after=${cursor}&wait=20&builderId=${ownBuilderIds[0]}`);
+    await isWaiting;
+    removeListener();
     const set = (status: string) =>
       client.query(`update connection set status = $1 where builder_id = $2`, [status, ownBuilderIds[0]]);
     await set('REVOKED');
