@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
-import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
+import { inspectServer, READER_SETTINGS } from '../database/pool/session-settings.ts';
 import { splitConnections } from '../limits/connection-split.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import { mapRegions, REGIONS } from '../shared/regions.ts';
@@ -11,12 +11,6 @@ const RESERVED_CONNECTIONS = 140;
 
 /** Major version of PostgreSQL: the first with `casefold`, by which names and addresses are compared. */
 export const MIN_POSTGRES_VERSION = 18;
-
-// Without names, so that they pass poolers that change sessions.
-const SELECT_VERSION = {
-  name: '',
-  text: `select current_setting('server_version_num')::int / 10000, current_setting('server_version')`,
-};
 
 /** Callbacks about the embedded PostgreSQL. */
 type ClusterCallbacks = Pick<ClusterOptions, 'onStarting' | 'onEnded'>;
@@ -105,16 +99,14 @@ async function requireReachable(opened: Map<string, Database>, close: () => Prom
 }
 
 /** Returns the reason why a service cannot use the database, as the end of a sentence; undefined when it can. */
-async function findDatabaseProblem({ url, runner }: Database): Promise<string | undefined> {
+async function findDatabaseProblem({ url }: Database): Promise<string | undefined> {
   try {
-    // First, because the runner sets missing settings.
-    const unsettable = await findUnsupportedSettings(url, READER_SETTINGS);
+    const { major, version, unsettable } = await inspectServer(url, READER_SETTINGS);
     if (unsettable.length > 0) {
       const missingSettings = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
       return `leads through a pooler that shares sessions between transactions, so ${missingSettings} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
     }
-    const [[major, version]] = (await runner.run(SELECT_VERSION, [])) as [string[]];
-    if (Number(major) >= MIN_POSTGRES_VERSION) return undefined;
+    if (major >= MIN_POSTGRES_VERSION) return undefined;
     return `leads to PostgreSQL ${version}; the service needs ${MIN_POSTGRES_VERSION} or later`;
   } catch (error) {
     const { message, code } = error as Error & { code?: string };

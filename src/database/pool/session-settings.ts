@@ -96,16 +96,25 @@ export async function connectWithSettings(
   }
 }
 
-/**
- * Returns the names of settings that differ and cannot be set, because a pooler in transaction mode shares sessions. A setting would
- * apply to some of the service's transactions only, and to transactions of other programs.
- */
-export async function findUnsupportedSettings(url: string, settings: SessionSettings): Promise<string[]> {
+interface ServerFacts {
+  major: number;
+  version: string;
+  /**
+   * Names of settings that differ and cannot be set, because a pooler in transaction mode shares sessions. A setting would apply to some of
+   * the service's transactions only, and to transactions of other programs.
+   */
+  unsettable: string[];
+}
+
+/** Returns what the service has to know of a server, on a connection without its settings. */
+export async function inspectServer(url: string, settings: SessionSettings): Promise<ServerFacts> {
   const client = await connect(url, settings);
   try {
-    const rows = await querySettings(client, `select wanted.key ${DIFFERING_SETTINGS}`, settings);
-    if (rows.length === 0) return [];
-    return (await isSharedSession(url, client)) ? rows.map(({ key }) => key!) : [];
+    const text = `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
+      array(select wanted.key ${DIFFERING_SETTINGS}) as unsettable`;
+    const [facts] = await querySettings<ServerFacts>(client, text, settings);
+    const { unsettable } = facts!;
+    return { ...facts!, unsettable: unsettable.length > 0 && (await isSharedSession(url, client)) ? unsettable : [] };
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -146,8 +155,8 @@ async function connect(url: string, settings: SessionSettings): Promise<pg.Clien
 const findBackendPid = async (client: pg.Client): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
 
-async function querySettings(client: pg.ClientBase, text: string, settings: SessionSettings) {
+async function querySettings<Row extends object>(client: pg.ClientBase, text: string, settings: SessionSettings) {
   // Limited, because a hanging server accepts connections and never responds.
   const limited = { text, values: [JSON.stringify(settings)], query_timeout: CONNECT_TIMEOUT_MS };
-  return (await client.query<{ key?: string }>(limited)).rows;
+  return (await client.query<Row>(limited)).rows;
 }
