@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidValue, parseTokenKeys } from '../config/parsers.ts';
+import { readSecretFile } from '../config/read-secret-file.ts';
 import { type Config, ConfigError } from '../config.ts';
 
 const FILE = 'token.key';
@@ -16,7 +17,7 @@ export async function loadTokenKeys({ tokenKeys: configured, dataDir }: Config):
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   if (!(await stat(path).catch(() => null))) await writeNewKey(path);
   try {
-    return parseTokenKeys((await readFile(path, 'utf8')).trim());
+    return parseTokenKeys(readSecretFile(path).toString().trim());
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     throw new ConfigError([{ name: 'TOKEN_KEY', message: `in the file ${path} ${error.message}` }]);

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { describeMissingRight } from '../database/errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
-import { printText, toTerminalText } from '../shared/terminal-text.ts';
+import { printText, toTerminalLine, toTerminalText } from '../shared/terminal-text.ts';
 import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -95,11 +96,11 @@ function formatSubcommand(command: Command): string {
 
 /** Formats an error: the message if the operator can correct the cause, the stack otherwise. */
 function describeCommandError(error: unknown): string {
-  const { message, code, path, stack } = error as NodeJS.ErrnoException;
+  const { message, path, syscall, stack, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof OperatorError) return message;
-  if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
-    return `${path} cannot be used: ${message}`;
-  }
+  if (path && syscall) return toTerminalLine(`${path} cannot be used: ${message}`);
+  if (error instanceof ApiError && error.code === 'UNAVAILABLE')
+    return `The store of S3_ENDPOINT and S3_BUCKET does not answer (${cause?.code ?? cause?.name}).`;
   return describeMissingRight(error) ?? stack ?? String(error);
 }

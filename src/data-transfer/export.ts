@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import { createBuilderFilter } from './builder-rows.ts';
 import { fileDefinitions, STORED_FILES } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
-import { withTransaction } from './transaction.ts';
+import { DataTransferError, withTransaction } from './transaction.ts';
 
 interface ExportOptions {
   /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
@@ -60,7 +60,7 @@ export async function exportFolder(
     const { files, keys } = await withTransaction(database.url, begin, exportRows);
     for (const key of keys) {
       const found = await storage!.byteStore.open(key);
-      if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
+      if (!found) throw new DataTransferError(`${key}, which the export refers to, is not in the storage.`);
       await target.writeFile(`${STORED_FILES}/${key}`, found.stream);
     }
     for (const draft of drafts) await draft.complete();

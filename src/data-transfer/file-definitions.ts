@@ -216,17 +216,25 @@ function toFileName(entity: string): string {
 /** Subfolder of an export with the files that its rows refer to, each under its storage key. */
 export const STORED_FILES = 'files';
 
-/** Whether a row may name the storage key: one of its builder, or of its own where it has no builder. */
-export function isOwnKey(key: string, folder: string, { builderId, id }: Record<string, unknown>): boolean {
+/** Whether files of the rows are in a folder of their own id. Those of others are in that of their builder. */
+const hasOwnFolder = ({ id }: FileDefinition) => id === 'builder' || id === 'user';
+
+/** Whether a row may name the storage key. It may have properties that its table has not. */
+export function isOwnKey(
+  key: string,
+  folder: string,
+  definition: FileDefinition,
+  row: Record<string, unknown>,
+): boolean {
   const [first, owner] = key.split('/');
-  return first === folder && owner === (builderId ?? id);
+  return first === folder && owner === (hasOwnFolder(definition) ? row.id : row.builderId);
 }
 
 /** Returns the file definitions with a check that the files which rows refer to are stored. */
 export const requireStoredFiles = (hasFile: (key: string) => boolean): FileDefinition[] =>
   fileDefinitions.map((definition) => {
     const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
-      const owner = definition.id === 'builder' || definition.id === 'user' ? 'its own id' : 'the id of its builder';
+      const owner = hasOwnFolder(definition) ? 'its own id' : 'the id of its builder';
       const message = `must name a file under files/${folder}/, in the folder of ${owner}, or one of the storage there`;
       return [property, () => createTextType('text', message, hasFile)] as const;
     });

@@ -109,7 +109,8 @@ async function findDatabaseProblem({ url }: Database): Promise<string | undefine
     if (major >= MIN_POSTGRES_VERSION) return undefined;
     return `leads to PostgreSQL ${version}; the service needs ${MIN_POSTGRES_VERSION} or later`;
   } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    return `cannot be used: ${message || code}`;
+    const { message, code, path } = error as NodeJS.ErrnoException;
+    // The path of a key is not repeated.
+    return `cannot be used: ${path ? `a file that it names cannot be read (${code})` : message || code}`;
   }
 }

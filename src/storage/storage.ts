@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import type { Config } from '../config.ts';
 import type { Network } from '../network/guarded-network.ts';
 import type { Clock } from '../shared/clock.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import { mapRegions, type RegionId } from '../shared/regions.ts';
 import type { ByteStore } from './byte-store.ts';
 import { toContentType } from './keys.ts';
@@ -75,6 +77,16 @@ export class Storage {
       return await work(file.path, file.size);
     } finally {
       await this.spool.discard(file.path);
+    }
+  }
+
+  /** Returns the JSON of an object; null without one. Throws `OperatorError` for other text. */
+  async readJson<T>(key: string): Promise<T | null> {
+    const found = await this.byteStore.open(key);
+    try {
+      return found && ((await json(found.stream)) as T);
+    } catch (error) {
+      throw error instanceof SyntaxError ? new OperatorError(`${key} in the store is no JSON: delete it.`) : error;
     }
   }
 

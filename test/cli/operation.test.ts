@@ -236,5 +236,23 @@ describe('the program', () => {
     };
     expect(await errorWith('mysql://localhost/x')).toMatch(/^DATABASE_URL_AU1 must be a URL such as postgresql:/);
     expect(await errorWith('postgresql://127.0.0.1:1/x')).toMatch(/^DATABASE_URL_AU1 cannot be used: /);
+    expect(await errorWith('postgresql://127.0.0.1/x?sslkey=/run/secrets/private.key')).toBe(
+      'DATABASE_URL_AU1 cannot be used: a file that it names cannot be read (ENOENT).',
+    );
+  });
+
+  it('reports a store that does not answer in one line', async () => {
+    const s3 = {
+      STORAGE: 's3',
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+      S3_BUCKET: 'bucket',
+      S3_ACCESS_KEY_ID: 'id',
+      S3_SECRET_ACCESS_KEY: 'secret',
+    };
+    Object.assign(cli.env, s3);
+    const error = await cli.errorOf(['backup', 'verify']).finally(() => {
+      for (const name of Object.keys(s3)) delete cli.env[name];
+    });
+    expect(error).toBe('The store of S3_ENDPOINT and S3_BUCKET does not answer (ECONNREFUSED).');
   });
 });

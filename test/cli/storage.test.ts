@@ -67,7 +67,12 @@ describe('builder set-logo and user set-picture', () => {
     expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', file])).toMatch(/^FILE: .*accepted type/);
     expect(await cli.errorOf(['builder', 'set-logo', 'buil_none', file])).toMatch(/^BUILDER: /);
     expect(await cli.errorOf(['user', 'set-picture', 'nobody@example.com', file])).toMatch(/^USER: /);
-    expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', '/nowhere.png'])).toMatch('/nowhere.png');
+    for (const path of ['/nowhere.png', `/${'x'.repeat(300)}`, '/none\nuser_admin  ADMIN']) {
+      const error = await cli.errorOf(['builder', 'set-logo', 'buil_a', path]);
+      expect(error).toMatch(`${path.slice(0, 5)}`);
+      expect(error).toContain('cannot be used');
+      expect(error).not.toContain('\n');
+    }
   });
 });
 

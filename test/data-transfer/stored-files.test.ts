@@ -10,6 +10,7 @@ import type { Database } from '../../src/database/database.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
+import { OperatorError } from '../../src/shared/operator-error.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL } from '../support/harness.ts';
@@ -111,6 +112,21 @@ describe('photos', () => {
     expect((await readdir(out, { recursive: true })).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
+  it('whose file is missing end an export with one line that names it', async () => {
+    const { database } = sample;
+    const storages = await createStorages();
+    const target = { folder: await fixture.createTemporaryFolder() };
+    const exported = exportData(
+      { database, clock: systemClock, source: OPERATOR },
+      storages.au1,
+      target,
+      silentProgress,
+    );
+    const refused = await exported.catch((error) => error);
+    expect(refused).toBeInstanceOf(OperatorError);
+    expect(refused.message).toMatch(/^\S+, which the export refers to, is not in the storage\.$/);
+  });
+
   it('without files are rejected, and nothing is imported', async () => {
     const storages = await createStorages();
     const folder = await fixture.copySample({
@@ -165,6 +181,19 @@ describe('a stored file of another owner', () => {
     expect(refused.details.problems).toEqual(expect.arrayContaining(expected));
     for (const [, , objects, victim] of FIELDS)
       expect(await storages.au1.byteStore.stat(`${objects}/${victim}/new.jpg`)).toBeNull();
+  });
+
+  it('is not copied for a builder or user whose row also names another owner', async () => {
+    const storages = await createStorages();
+    const planted = ['logos/buil_victim/lost.png', 'pictures/user_victim/lost.png'];
+    const folder = await fixture.copySample({
+      builders: ([first, ...rest]) => [{ ...first, builderId: 'buil_victim', logoKey: planted[0] }, ...rest],
+      users: ([first, ...rest]) => [{ ...first, builderId: 'user_victim', pictureKey: planted[1] }, ...rest],
+    });
+    for (const key of planted) await writeStored(folder, key, 'from the folder');
+    const refused = await importSampleFiles(empty, storages, folder).catch((error) => error);
+    expect(refused.message).toContain('Nothing was imported');
+    for (const key of planted) expect(await storages.au1.byteStore.stat(key)).toBeNull();
   });
 
   it('is rejected by the database, whoever writes the row', async () => {

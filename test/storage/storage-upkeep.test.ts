@@ -11,6 +11,7 @@ import {
   requireOwnBucket,
 } from '../../src/domain/uploads/bucket-owner.ts';
 import { createSweepJob, sweep } from '../../src/domain/uploads/sweep.ts';
+import { OperatorError } from '../../src/shared/operator-error.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
 import { OPERATOR } from '../support/audit.ts';
@@ -164,6 +165,12 @@ describe('the sweep', () => {
     await claimBucket(service.databases.au1, storage);
     await runSweep();
     expect(await exists(removed)).toBe(false);
+  });
+
+  it('deletes nothing where the owner of the store cannot be read, and names the object (UPL-34)', async () => {
+    await storage.store('deployment.json', Readable.from(['no JSON']), 'application/json', 1_000);
+    await expect(runSweep()).rejects.toThrow(new OperatorError('deployment.json in the store is no JSON: delete it.'));
+    await storage.byteStore.remove(['deployment.json']);
   });
 
   it('runs on one instance at a time (UPL-30)', async () => {

@@ -16,7 +16,7 @@ export function createFileStore(folder: string): GateStore & RosterStore {
     // Begins with a line break, because an append that failed, on a full disk, may have left a part of a line.
     const lines = `\n${toLines(entries)}`;
     const write = async () => {
-      const file = await open(path, 'a');
+      const file = await open(path, 'a', 0o600);
       try {
         await file.writeFile(lines);
         if (isDurable) await file.datasync();
@@ -31,7 +31,7 @@ export function createFileStore(folder: string): GateStore & RosterStore {
 
   return {
     async load() {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const events = new Map<string, GateEvent>();
       const results = new Map<string, GateResult>();
       const text = await readText(path);
@@ -62,7 +62,7 @@ export function createFileStore(folder: string): GateStore & RosterStore {
       return text === '' ? null : (JSON.parse(text) as RosterState);
     },
     async saveRoster(state) {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       await replaceFile(rosterPath, JSON.stringify(state));
     },
   };
@@ -88,7 +88,7 @@ const readText = (path: string): Promise<string> =>
 
 /** Replaces a file at once: after a power failure it is the old or the new one, and the new one when this has resolved. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { flush: true });
+  await writeFile(`${path}.new`, text, { flush: true, mode: 0o600 });
   await rename(`${path}.new`, path);
   // Windows opens no folders, and writes their entries itself.
   const folder = await open(dirname(path), 'r').catch(() => null);

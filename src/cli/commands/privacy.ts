@@ -36,7 +36,7 @@ export function addPersonCommands(program: CommandGroup): void {
   person.addRegional('export <dir> <ids...>', exporting, [], async (context, _options, dir, ids) => {
     const storage = await openStorage(io, context);
     const data = await exportPersonTo(context, storage, resolve(dir!), toList(ids));
-    const others = { 'mentioned in': data.mentionedIn, files: data.files };
+    const others = { 'mentioned in': data.mentionedIn, files: data.files, missing: data.missingFiles };
     return { data, text: formatFields(`Exported to ${data.folder}.`, { ...data.rows, ...others }) };
   });
 

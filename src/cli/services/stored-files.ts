@@ -1,6 +1,6 @@
 import { type FileDefinition, fileDefinitions, isOwnKey, STORED_FILES } from '../../data-transfer/file-definitions.ts';
 import { type Row, readRows } from '../../data-transfer/read-lines.ts';
-import type { Folder } from '../../shared/folder.ts';
+import { type Folder, FolderError } from '../../shared/folder.ts';
 import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -27,7 +27,7 @@ export async function importStoredFiles(
     await readRows(opened.createReadStream(), (row) => {
       for (const [property, objectFolder] of Object.entries(storageKeys)) {
         const key = row[property];
-        if (typeof key !== 'string' || !isRecordKey(key) || !isOwnKey(key, objectFolder, row)) continue;
+        if (typeof key !== 'string' || !isRecordKey(key) || !isOwnKey(key, objectFolder, definition, row)) continue;
         (isLeftOut(definition, row) ? accepted : toCopy).add(key);
       }
     });
@@ -35,6 +35,8 @@ export async function importStoredFiles(
   for (const key of toCopy) {
     const isStored = (await storage.byteStore.stat(key)) !== null;
     const given = isStored ? null : await folder.openFile(`${STORED_FILES}/${key}`);
+    if (given && (await given.stat()).size > MAX_FILE_BYTES)
+      throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
     if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
     if (isStored || given) accepted.add(key);
   }

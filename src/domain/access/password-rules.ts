@@ -66,7 +66,8 @@ function isOfSequences(password: string): boolean {
   return characters.filter((character, at) => !isNeighbour(character, at)).length < MIN_DISTINCT_CHARACTERS;
 }
 
-const SEQUENCES = 'abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop qwertzuiop azertyuiop asdfghjkl zxcvbnm';
+const SEQUENCES =
+  'abcdefghijklmnopqrstuvwxyz 01234567890 !@#$%^&*()_+ qwertyuiop qwertzuiop azertyuiop asdfghjkl zxcvbnm';
 
 let commonPasswords: Promise<ReadonlySet<string>> | null = null;
 

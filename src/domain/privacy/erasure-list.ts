@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import { type IdKind, isId } from '../../../schema/ids.ts';
+import { OperatorError } from '../../shared/operator-error.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Folder of the storage with one object for each erasure that was begun or scheduled. It must not be restored to an older state. */
@@ -39,10 +39,9 @@ export async function listStoredErasures({ byteStore }: Storage): Promise<string
 }
 
 /** Reads a stored erasure; null if there is none. Throws for an object that this service has not written. */
-export async function readStoredErasure({ byteStore }: Storage, id: string): Promise<ListedErasure | null> {
-  const opened = await byteStore.open(toKey(id));
-  if (!opened) return null;
-  const erasure = (await json(opened.stream)) as ListedErasure;
+export async function readStoredErasure(storage: Storage, id: string): Promise<ListedErasure | null> {
+  const erasure = await storage.readJson<ListedErasure>(toKey(id));
+  if (!erasure) return null;
   const kinds: IdKind[] = erasure.kind === 'BUILDER' ? ['builder'] : ['user', 'worker', 'profile', 'contact'];
   const isValid =
     erasure.id === id &&
@@ -52,7 +51,7 @@ export async function readStoredErasure({ byteStore }: Storage, id: string): Pro
     Array.isArray(erasure.builderIds) &&
     erasure.builderIds.every((builderId) => isId('builder', builderId)) &&
     [erasure.requestedAt, erasure.dueAt, erasure.cancelledAt ?? erasure.dueAt].every((time) => isInstant(time));
-  if (!isValid) throw new Error(`${toKey(id)} in the store is no erasure that this service has written.`);
+  if (!isValid) throw new OperatorError(`${toKey(id)} in the store is no erasure that this service has written.`);
   return erasure;
 }
 

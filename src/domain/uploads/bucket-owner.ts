@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
 import type { Database } from '../../database/database.ts';
 import { OperatorError } from '../../shared/operator-error.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -56,10 +55,7 @@ export async function claimBucket(database: Database, storage: Storage): Promise
 }
 
 /** Returns the deployment that the bucket belongs to; null for a bucket without an owner. */
-export async function readBucketOwner({ byteStore }: Storage): Promise<BucketOwner | null> {
-  const found = await byteStore.open(OWNER_KEY);
-  return found && ((await json(found.stream)) as BucketOwner);
-}
+export const readBucketOwner = (storage: Storage): Promise<BucketOwner | null> => storage.readJson(OWNER_KEY);
 
 /** Returns what this deployment is recognized by. The database must accept writes. SQL: it asks the server. */
 async function describeDeployment(database: Database, { signer }: Storage): Promise<BucketOwner> {

@@ -18,6 +18,7 @@ describe('a password (OAU-44)', () => {
     ['ZYXWVUTSRQPO', 'in sequence'],
     ['qwertyuiopas', 'in sequence'],
     ['1234567890123', 'in sequence'],
+    ['!@#$%^&*()_+', 'in sequence'],
     ['abcd1234efgh!', 'in sequence'],
     ['Sam Müller-Webb', 'name or e-mail'],
     ['sam mu\u0308ller-webb 1987', 'name or e-mail'],
