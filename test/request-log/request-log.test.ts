@@ -625,6 +625,16 @@ describe('GET /usage', () => {
     expect(rows).toHaveLength(201);
     expect(rows.find(({ operation }) => operation === '*')).toMatchObject({ requests: 6 });
   });
+
+  it('counts another 200 operations of a client by their names on the next day (REQ-6)', async () => {
+    const log = createLog();
+    for (let number = 0; number < 200; number++) log.add('au1', requestOf(`graphql Name${number}`), null);
+    service.clock.advance(DAY_MS);
+    log.add('au1', requestOf('GET /new'), null);
+    await log.close();
+    await renewToken();
+    expect(await readUsage(`?startDate=${addDays(0)}`)).toMatchObject([{ operation: 'GET /new', requests: 1 }]);
+  });
 });
 
 describe('a log that cannot be written', () => {

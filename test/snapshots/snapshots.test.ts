@@ -155,6 +155,19 @@ describe('POST /snapshots 202', () => {
     expect(files.timesheets!.length).toBeGreaterThanOrEqual(600);
   });
 
+  it('copies records as they were at its first read, whatever changes meanwhile (SNP-8)', async () => {
+    const namesOf = (records: unknown[]) => (records as { name: string }[]).map(({ name }) => name);
+    const expected = namesOf(await readList(`/builders/${builderId}/projects`));
+    const id = await createId({ builderId, resources: ['projects'] });
+    const changeFirst: SnapshotWriter['readList'] = async (...request) => {
+      await sql(`update project set name = name || ' 2' where builder_id = ?`, builderId);
+      return writer.readList(...request);
+    };
+    await runSnapshots({ ...writer, readList: changeFirst });
+    const [file] = (await get(id)).json().files as [SnapshotFile];
+    expect(namesOf((await downloadLines(service, file)).map(({ record }) => record))).toEqual(expected);
+  });
+
   it('copies what the client may read when no resources are named', async () => {
     const token = await service.tokenOf('A', ['read:projects', 'read:defects']);
     const { statusCode, ...response } = await create({ builderId }, token);

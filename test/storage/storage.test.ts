@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -185,6 +185,18 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(await read(kept)).toBe('right');
     const download = await fetch(storage.createDownloadUrl(kept));
     expect(await download.text()).toBe('right');
+  });
+
+  it('knows a copy as new, however old its source is (UPL-30)', async () => {
+    const source = await uploaded('old');
+    if (kind === 'local') {
+      const path = join(store.folder, 'storage/objects/au1', source);
+      await utimes(path, new Date(0), new Date(0));
+    }
+    const copy = createObjectKey('photos', BUILDER, TYPE);
+    await storage.byteStore.copy(source, copy, TYPE);
+    const { modifiedAt } = (await storage.byteStore.stat(copy))!;
+    expect(Math.abs(Date.now() - modifiedAt)).toBeLessThan(60_000);
   });
 
   it('distinguishes a copy of a missing object from a completed one', async () => {

@@ -397,6 +397,18 @@ describe('a replay', () => {
     await runDispatcher(dispatcher);
     expect([receiver.received.length, await isReplaying()]).toEqual([2, false]);
   });
+
+  it('ends the suspension of its endpoint (WHK-15)', async () => {
+    const id = await createEndpoint();
+    const after = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
+    await changeRecords(1);
+    await runDispatcher(dispatcher);
+    const until = new Date(service.clock.now() + 3_600_000).toISOString();
+    await execute('update webhook_progress set failures = 9, suspended_until = ?', [until]);
+    await request('POST', `/${id}/replay`, { after });
+    await runDispatcher(dispatcher);
+    expect(receiver.received).toHaveLength(2);
+  });
 });
 
 describe('what another process has locked', () => {

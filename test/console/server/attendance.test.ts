@@ -361,6 +361,24 @@ describe('changes', () => {
     expect(await poll(cursor)).toMatchObject({ projectIds: [ids.projectId], reset: false });
   });
 
+  it('names the project of a sign-off that has waited for long when it is dismissed (CON-8)', async () => {
+    const [id, at] = [nextId(ID_PREFIXES.signOnEvent), instant(0)];
+    await sql(
+      `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id, type,
+        source_sign_on_event_id, occurred_at, status) values (?, ?, ?, ?, ?, ?, ?, ?, 'SIGN_OFF', 'never sent', ?, 'PENDING_SIGN_ON')`,
+      [id, at, at, integrator, ids.builderId, ids.projectId, ids.workerId, id, at],
+    );
+    // Only the latest events are read themselves.
+    service.clock.advance(60_000);
+    const { cursor } = await poll(null);
+    const { errors } = await kim.query(
+      `mutation { dismissSignOff(signOnEventId: "${id}", reason: "A test of the gate", expectedUpdatedAt: "${at}") { id } }`,
+    );
+    expect(errors).toBeUndefined();
+    service.clock.advance(1);
+    expect(await poll(cursor)).toMatchObject({ projectIds: [ids.projectId], reset: false });
+  });
+
   it('are the same for a cursor of another process (CON-8)', async () => {
     const other = new ConsoleBrowser(await service.startInstance());
     for (const [name, value] of kim.cookies) other.cookies.set(name, value);

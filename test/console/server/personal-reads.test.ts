@@ -170,6 +170,29 @@ describe('personal data that staff read', () => {
     expect(recorded).toMatchObject([{ builderId, valuesAfter: { categories: ['SignOnVisit'] } }]);
   });
 
+  it('is recorded of the workers of a refused event and of the recorded one (CON-5)', async () => {
+    const { workerId, projectId } = await addWorkerOnSite(service, builderId);
+    const { workerId: recorded } = await addWorkerOnSite(service, builderId);
+    const at = new Date(service.clock.now()).toISOString();
+    const [conflict] = await sql(
+      `with integrator as (select id from integrator order by id limit 1),
+        event as (insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
+          type, occurred_at, status) select 'saevt_other0001', ?, ?, id, ?, ?, ?, 'gate-1', 'SIGN_ON', ?, 'APPLIED' from integrator)
+        insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, worker_id, digest, code,
+          source_event_id, type, occurred_at) select ?, ?, id, ?, ?, ?, 'digest', 'EVENT_MISMATCH', 'gate-1', 'SIGN_ON', ? from integrator
+        returning id`,
+      [at, at, builderId, projectId, recorded, at, at, at, builderId, projectId, workerId, at],
+    );
+    const { errors } = await operator.query(
+      `{ conflict(id: "${(conflict as { id: string }).id}") { worker { fullName } recordedEvent { id } } }`,
+    );
+    expect(errors).toBeUndefined();
+    const people = (await reads()).filter(({ valuesAfter }) =>
+      (valuesAfter!.categories as string[]).includes('SignOnConflict'),
+    );
+    expect(people.map(({ personId }) => personId).sort()).toEqual([workerId, recorded].sort());
+  });
+
   it('is in no message about a user of whom only the id was given (CON-5)', async () => {
     const { id, email } = service.findDemoUser(({ regionId }) => regionId === 'au1');
     await addStaff(service, 'VIEWER', { id: 'user_other' });
