@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
@@ -15,17 +15,30 @@ const sharedDatabase = fixture.createSampleDatabase();
 const importRows = async (file: string, text: string | Buffer) =>
   importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: text }));
 
-/** Returns the problems, as `[field, message]`, of a sample file with its last row changed. */
-async function findProblems(file: string, change: Row): Promise<(string | null)[][]> {
+/** Imports a sample file with its last row changed in each of these ways. Returns the problems of each, as `[field, message]`. */
+async function findProblems(file: string, changes: Row[]): Promise<(string | null)[][][]> {
   const rows = await readSample(file);
-  rows.push({ ...rows.pop(), ...change });
+  const last = rows.pop();
+  const first = rows.length + 1;
+  // No two have the same id.
+  rows.push(
+    ...changes.map((change, index) => ({ ...last, ...(last!.id && { id: `${last!.id}${index}` }), ...change })),
+  );
   const { problems, files, committed } = await importAndCollect(
     await sharedDatabase,
     await fixture.createFolder({ [file]: rows }),
   );
-  expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: 1 }], committed: false });
-  expect(problems).toEqual(problems.map((problem) => ({ ...problem, file: `${file}.ndjson`, line: rows.length })));
-  return problems.map(({ field, message }) => [field, message]);
+  expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: changes.length }], committed: false });
+  expect(problems).toEqual(
+    problems.map((problem) => ({
+      ...problem,
+      file: `${file}.ndjson`,
+      line: expect.toSatisfy((line) => line >= first),
+    })),
+  );
+  return changes.map((_, index) =>
+    problems.flatMap(({ line, field, message }) => (line === first + index ? [[field, message]] : [])),
+  );
 }
 
 describe('an import rejects a row', () => {
@@ -34,7 +47,7 @@ describe('an import rejects a row', () => {
   const unclean = 'must not contain U+0000 or unpaired surrogates';
   const deep = JSON.parse(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`);
 
-  it.each<[string, string, Row, unknown[][]]>([
+  const cases: [string, string, Row, unknown[][]][] = [
     ['lacks a field', 'projects', { name: undefined }, [['name', missing]]],
     ['has null where null cannot be', 'projects', { name: null }, [['name', 'must not be null']]],
     ['has an unknown field', 'projects', { colour: 'red' }, [['colour', 'is not a field of projects.ndjson']]],
@@ -175,8 +188,14 @@ describe('an import rejects a row', () => {
         ['builderId', 'buil_none does not exist'],
       ],
     ],
-  ])('that %s', async (_, file, change, expected) => {
-    expect(await findProblems(file, change)).toEqual(expected);
+  ];
+  /** The rows of one file are imported together. */
+  const problemsOf = new Map<string, Promise<(string | null)[][][]>>();
+
+  it.each(cases)('that %s', async (_, file, change, expected) => {
+    const changes = cases.flatMap(([, of, each]) => (of === file ? [each] : []));
+    if (!problemsOf.has(file)) problemsOf.set(file, findProblems(file, changes));
+    expect((await problemsOf.get(file)!)[changes.indexOf(change)]).toEqual(expected);
   });
 
   it('that has a report which is nested deeper than the stack', async () => {
@@ -205,13 +224,12 @@ describe('an import rejects a row', () => {
 
   it('that is not JSON, not an object, not UTF-8 or too long, and reads the others', async () => {
     const [project] = (await readSample('projects')).map((row) => JSON.stringify(row));
-    const endless = Buffer.alloc(MAX_LINE_BYTES, 'x');
-    const text = Buffer.concat(
-      ['{"id":\n', '[]\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), '{"a":"', endless, '"}\n', `${project}\n`].map(
-        (part) => Buffer.from(part),
-      ),
-    );
-    const { problems, files } = await importRows('projects', text);
+    const folder = await fixture.createFolder({ projects: Buffer.from('{"id":\n[]\n"\xff"\n{"a":"', 'latin1') });
+    const path = join(folder, 'projects.ndjson');
+    // A hole in the file, which takes no time to write.
+    await truncate(path, (await stat(path)).size + MAX_LINE_BYTES);
+    await appendFile(path, `"}\n${project}\n`);
+    const { problems, files } = await importAndCollect(await sharedDatabase, folder);
     expect(problems.map(({ line, field, message }) => [line, field, message])).toEqual([
       [1, null, 'is not JSON'],
       [2, null, 'must be a JSON object'],
