@@ -168,12 +168,19 @@ describe('an import of a large file', () => {
     expect(await countRows(database, `roster_change where worker_id = '${worker!.id}'`)).toBe(1);
   });
 
-  it('runs the triggers of the table, and requires only privileges to read and write', async () => {
+  it('runs the triggers of the table', async () => {
     const database = await fixture.createSampleDatabase();
     const client = await fixture.connectClient(database);
     await client.query(`create table tally (hours float8);
       create function tally() returns trigger language plpgsql as $$ begin insert into tally values (new.hours); return null; end $$;
       create trigger tally after insert on timesheet for each row execute function tally()`);
+    await importFolder(database, await fixture.createLargeFolder(LARGE, timesheetRow));
+    expect(await countRows(database, 'tally')).toBe(LARGE);
+  });
+
+  it('requires only privileges to read and write', async () => {
+    const database = await fixture.createSampleDatabase();
+    const client = await fixture.connectClient(database);
     const role = `importer_${randomBytes(6).toString('hex')}`;
     await client.query(`create role ${role} login password 'secret';
       grant select, insert, update on all tables in schema public to ${role};
@@ -186,7 +193,6 @@ describe('an import of a large file', () => {
       await fixture.createLargeFolder(LARGE, timesheetRow),
     );
     expect(files).toMatchObject([{ inserted: LARGE }]);
-    expect(await countRows(database, 'tally')).toBe(LARGE);
     await client.query(`drop owned by ${role}; drop role ${role}`);
   });
 });

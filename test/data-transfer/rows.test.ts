@@ -18,12 +18,11 @@ const importRows = async (file: string, text: string | Buffer) =>
 /** Imports a sample file with its last row changed in each of these ways. Returns the problems of each, as `[field, message]`. */
 async function findProblems(file: string, changes: Row[]): Promise<(string | null)[][][]> {
   const rows = await readSample(file);
-  const last = rows.pop();
+  const last = rows.pop()!;
   const first = rows.length + 1;
   // No two have the same id.
-  rows.push(
-    ...changes.map((change, index) => ({ ...last, ...(last!.id && { id: `${last!.id}${index}` }), ...change })),
-  );
+  const idOf = (index: number) => (last.id === undefined ? {} : { id: `${last.id}${index}` });
+  rows.push(...changes.map((change, index) => ({ ...last, ...idOf(index), ...change })));
   const { problems, files, committed } = await importAndCollect(
     await sharedDatabase,
     await fixture.createFolder({ [file]: rows }),
