@@ -15,29 +15,16 @@ const sharedDatabase = fixture.createSampleDatabase();
 const importRows = async (file: string, text: string | Buffer) =>
   importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: text }));
 
-/** Imports a sample file with its last row changed in each of these ways. Returns the problems of each, as `[field, message]`. */
-async function findProblems(file: string, changes: Row[]): Promise<(string | null)[][][]> {
+/** Imports a sample file with its last row changed in each of these ways, which are lines `first` to `last`. */
+async function importChanged(file: string, changes: Row[]) {
   const rows = await readSample(file);
-  const last = rows.pop()!;
+  const row = rows.pop()!;
   const first = rows.length + 1;
   // No two have the same id.
-  const idOf = (index: number) => (last.id === undefined ? {} : { id: `${last.id}${index}` });
-  rows.push(...changes.map((change, index) => ({ ...last, ...idOf(index), ...change })));
-  const { problems, files, committed } = await importAndCollect(
-    await sharedDatabase,
-    await fixture.createFolder({ [file]: rows }),
-  );
-  expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: changes.length }], committed: false });
-  expect(problems).toEqual(
-    problems.map((problem) => ({
-      ...problem,
-      file: `${file}.ndjson`,
-      line: expect.toSatisfy((line) => line >= first),
-    })),
-  );
-  return changes.map((_, index) =>
-    problems.flatMap(({ line, field, message }) => (line === first + index ? [[field, message]] : [])),
-  );
+  const idOf = (index: number) => (row.id === undefined ? {} : { id: `${row.id}${index}` });
+  rows.push(...changes.map((change, index) => ({ ...row, ...idOf(index), ...change })));
+  const imported = await importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: rows }));
+  return { ...imported, first, last: rows.length };
 }
 
 describe('an import rejects a row', () => {
@@ -104,6 +91,12 @@ describe('an import rejects a row', () => {
       'has an id with the wrong prefix',
       'projects',
       { id: 'sub_a1' },
+      [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']],
+    ],
+    [
+      'has an id of more than 200 characters',
+      'projects',
+      { id: `proj_${'a'.repeat(196)}` },
       [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']],
     ],
     [
@@ -188,13 +181,28 @@ describe('an import rejects a row', () => {
       ],
     ],
   ];
+  const changesOf = (file: string) => cases.flatMap(([, of, change]) => (of === file ? [change] : []));
   /** The rows of one file are imported together. */
-  const problemsOf = new Map<string, Promise<(string | null)[][][]>>();
+  const imports = new Map<string, ReturnType<typeof importChanged>>();
+  const importOnce = (file: string) => {
+    if (!imports.has(file)) imports.set(file, importChanged(file, changesOf(file)));
+    return imports.get(file)!;
+  };
 
   it.each(cases)('that %s', async (_, file, change, expected) => {
-    const changes = cases.flatMap(([, of, each]) => (of === file ? [each] : []));
-    if (!problemsOf.has(file)) problemsOf.set(file, findProblems(file, changes));
-    expect((await problemsOf.get(file)!)[changes.indexOf(change)]).toEqual(expected);
+    const { problems, first } = await importOnce(file);
+    const at = first + changesOf(file).indexOf(change);
+    expect(problems.flatMap(({ line, field, message }) => (line === at ? [[field, message]] : []))).toEqual(expected);
+  });
+
+  it.each([...new Set(cases.map(([, file]) => file))])('of %s, with its file and line, and no other', async (file) => {
+    const { problems, files, committed, first, last } = await importOnce(file);
+    const bad = last - first + 1;
+    expect({ files, committed }).toMatchObject({ files: [{ rows: last, bad }], committed: false });
+    expect(problems.map((problem) => problem.file)).toEqual(problems.map(() => `${file}.ndjson`));
+    expect(new Set(problems.map(({ line }) => line))).toEqual(
+      new Set(Array.from({ length: bad }, (_, index) => first + index)),
+    );
   });
 
   it('that has a report which is nested deeper than the stack', async () => {
