@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { INEXACT_NUMBER } from '../../schema/json-problems.ts';
@@ -15,17 +15,16 @@ const sharedDatabase = fixture.createSampleDatabase();
 const importRows = async (file: string, text: string | Buffer) =>
   importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: text }));
 
-/** Returns the problems, as `[field, message]`, of a sample file with its last row changed. */
-async function findProblems(file: string, change: Row): Promise<(string | null)[][]> {
+/** Imports a sample file with its last row changed in each of these ways, which are lines `first` to `last`. */
+async function importChanged(file: string, changes: Row[]) {
   const rows = await readSample(file);
-  rows.push({ ...rows.pop(), ...change });
-  const { problems, files, committed } = await importAndCollect(
-    await sharedDatabase,
-    await fixture.createFolder({ [file]: rows }),
-  );
-  expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: 1 }], committed: false });
-  expect(problems).toEqual(problems.map((problem) => ({ ...problem, file: `${file}.ndjson`, line: rows.length })));
-  return problems.map(({ field, message }) => [field, message]);
+  const row = rows.pop()!;
+  const first = rows.length + 1;
+  // No two have the same id.
+  const idOf = (index: number) => (row.id === undefined ? {} : { id: `${row.id}${index}` });
+  rows.push(...changes.map((change, index) => ({ ...row, ...idOf(index), ...change })));
+  const imported = await importAndCollect(await sharedDatabase, await fixture.createFolder({ [file]: rows }));
+  return { ...imported, first, last: rows.length };
 }
 
 describe('an import rejects a row', () => {
@@ -34,7 +33,7 @@ describe('an import rejects a row', () => {
   const unclean = 'must not contain U+0000 or unpaired surrogates';
   const deep = JSON.parse(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`);
 
-  it.each<[string, string, Row, unknown[][]]>([
+  const cases: [string, string, Row, unknown[][]][] = [
     ['lacks a field', 'projects', { name: undefined }, [['name', missing]]],
     ['has null where null cannot be', 'projects', { name: null }, [['name', 'must not be null']]],
     ['has an unknown field', 'projects', { colour: 'red' }, [['colour', 'is not a field of projects.ndjson']]],
@@ -92,6 +91,12 @@ describe('an import rejects a row', () => {
       'has an id with the wrong prefix',
       'projects',
       { id: 'sub_a1' },
+      [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']],
+    ],
+    [
+      'has an id of more than 200 characters',
+      'projects',
+      { id: `proj_${'a'.repeat(196)}` },
       [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']],
     ],
     [
@@ -175,8 +180,29 @@ describe('an import rejects a row', () => {
         ['builderId', 'buil_none does not exist'],
       ],
     ],
-  ])('that %s', async (_, file, change, expected) => {
-    expect(await findProblems(file, change)).toEqual(expected);
+  ];
+  const changesOf = (file: string) => cases.flatMap(([, of, change]) => (of === file ? [change] : []));
+  /** The rows of one file are imported together. */
+  const imports = new Map<string, ReturnType<typeof importChanged>>();
+  const importOnce = (file: string) => {
+    if (!imports.has(file)) imports.set(file, importChanged(file, changesOf(file)));
+    return imports.get(file)!;
+  };
+
+  it.each(cases)('that %s', async (_, file, change, expected) => {
+    const { problems, first } = await importOnce(file);
+    const at = first + changesOf(file).indexOf(change);
+    expect(problems.flatMap(({ line, field, message }) => (line === at ? [[field, message]] : []))).toEqual(expected);
+  });
+
+  it.each([...new Set(cases.map(([, file]) => file))])('of %s, with its file and line, and no other', async (file) => {
+    const { problems, files, committed, first, last } = await importOnce(file);
+    const bad = last - first + 1;
+    expect({ files, committed }).toMatchObject({ files: [{ rows: last, bad }], committed: false });
+    expect(problems.map((problem) => problem.file)).toEqual(problems.map(() => `${file}.ndjson`));
+    expect(new Set(problems.map(({ line }) => line))).toEqual(
+      new Set(Array.from({ length: bad }, (_, index) => first + index)),
+    );
   });
 
   it('that has a report which is nested deeper than the stack', async () => {
@@ -205,13 +231,12 @@ describe('an import rejects a row', () => {
 
   it('that is not JSON, not an object, not UTF-8 or too long, and reads the others', async () => {
     const [project] = (await readSample('projects')).map((row) => JSON.stringify(row));
-    const endless = Buffer.alloc(MAX_LINE_BYTES, 'x');
-    const text = Buffer.concat(
-      ['{"id":\n', '[]\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), '{"a":"', endless, '"}\n', `${project}\n`].map(
-        (part) => Buffer.from(part),
-      ),
-    );
-    const { problems, files } = await importRows('projects', text);
+    const folder = await fixture.createFolder({ projects: Buffer.from('{"id":\n[]\n"\xff"\n{"a":"', 'latin1') });
+    const path = join(folder, 'projects.ndjson');
+    // A hole in the file, which takes no time to write.
+    await truncate(path, (await stat(path)).size + MAX_LINE_BYTES);
+    await appendFile(path, `"}\n${project}\n`);
+    const { problems, files } = await importAndCollect(await sharedDatabase, folder);
     expect(problems.map(({ line, field, message }) => [line, field, message])).toEqual([
       [1, null, 'is not JSON'],
       [2, null, 'must be a JSON object'],

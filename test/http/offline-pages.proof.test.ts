@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import { describe, expect, it } from 'vitest';
-import { executablePath, savePicture } from '../oauth/chromium.ts';
+import { executablePath, expectUsable, savePicture } from '../oauth/chromium.ts';
 import { useOfflineBrowser } from './offline-browser.ts';
 
 const { open, service } = useOfflineBrowser();
@@ -89,6 +89,24 @@ describe.skipIf(!executablePath)('the interactive reference', () => {
     await page.waitForTimeout(1_000);
     await page.reload();
     await token.waitFor();
+    expect(external).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.skipIf(!executablePath)('a guide, the index and a search', () => {
+  it.each(['light', 'dark'] as const)('are accessible and fit a phone without internet, %s', async (colorScheme) => {
+    const { context, page, external } = await open('/docs/guides', colorScheme);
+    await expectUsable(page, `guides-${colorScheme}`);
+    const pages = {
+      guide: '/docs/guides/webhooks',
+      codes: '/docs/guides/error-codes',
+      search: '/docs/search?q=webhook',
+    };
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(path);
+      await expectUsable(page, `${name}-${colorScheme}`);
+    }
     expect(external).toEqual([]);
     await context.close();
   });

@@ -24,12 +24,17 @@ import { buildOAuthApp, OAUTH_START, useOAuth } from './service.ts';
 const COOKIE = 'session-au1';
 const REQUEST = authorizationParameters('cli_app');
 
+/** Addresses from which guesses are made at the same time, each of which has a user. */
+const ADDRESSES = Array.from({ length: 12 }, (_, index) => `192.0.2.${index + 1}`);
+
 const service = useOAuth();
 
 beforeAll(async () => {
   await addBuilder(service, 'buil_a');
   for (const id of ['user_a', 'user_b', 'user_c', 'user_busy', 'user_shared', 'user_often', 'user_other', 'user_reset'])
     await addUser(service, id, ['buil_a']);
+  // The password of an unknown user is verified at full cost.
+  for (const id of ['user_d', 'user_e', 'user_many', 'waiting', ...ADDRESSES]) await addUser(service, id, []);
   await addUser(service, 'user_off', ['buil_a'], { disabledAt: new Date(OAUTH_START).toISOString() });
   await addUser(service, 'user_new', ['buil_a'], { passwordHash: null });
   await addApplication(service, 'cli_app');
@@ -337,21 +342,20 @@ describe('repeated failures', () => {
 
   test('for one account from many addresses are checked once in 30 seconds each, whatever browsers and failures they had (OAU-27)', async () => {
     const email = 'user_many@example.com';
-    const addresses = Array.from({ length: 12 }, (_, index) => `192.0.2.${index + 1}`);
     const checkAll = async (perAddress: number) => {
-      const attempts = addresses.flatMap((address) => Array.from({ length: perAddress }, () => newBrowser(address)));
+      const attempts = ADDRESSES.flatMap((address) => Array.from({ length: perAddress }, () => newBrowser(address)));
       const statuses = await Promise.all(attempts.map(async (browser) => (await guess(browser, email)).status));
       return statuses.filter((status) => status === 400).length;
     };
     // The first address has failed ten times for this account, the others for one of their own.
-    for (const address of addresses.slice(1)) await guess(newBrowser(address), `${address}@example.com`);
-    for (let count = 0; count < 10; count++) await guess(newBrowser(addresses[0]), email);
+    for (const address of ADDRESSES.slice(1)) await guess(newBrowser(address), `${address}@example.com`);
+    for (let count = 0; count < 10; count++) await guess(newBrowser(ADDRESSES[0]), email);
     expect(await checkAll(1)).toBe(0);
     service.clock.at += 29_000;
     expect(await checkAll(2)).toBe(0);
     // New browsers of the same addresses have neither waited nor a right to several guesses.
     service.clock.at += 1_000;
-    expect(await checkAll(3)).toBe(addresses.length);
+    expect(await checkAll(3)).toBe(ADDRESSES.length);
     expect(await checkAll(1)).toBe(0);
     const keys = await service.databases.au1.fork().count(SignInAttempt, { failures: { $lte: 1 } });
     await checkAll(2);

@@ -29,9 +29,12 @@ async function send(body: string | Uint8Array): Promise<{ status: number; errors
 }
 
 describe('a hostile body', () => {
-  it('of 64 MiB of nested arrays is 413, and of 31 MiB 400 (PRP-33)', async () => {
-    expect((await send('['.repeat(64 * MEBIBYTE))).status).toBe(413);
-    expect(await send('['.repeat(31 * MEBIBYTE))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
+  it('of more than 32 MiB of nested arrays is 413, and of 31 MiB 400 (PRP-33)', async () => {
+    expect((await send(Buffer.alloc(33 * MEBIBYTE, '['))).status).toBe(413);
+    expect(await send(Buffer.alloc(31 * MEBIBYTE, '['))).toMatchObject({
+      status: 400,
+      errors: [{ fieldName: 'body' }],
+    });
   });
 
   it('of 10,000 levels of childPage is 400 (PRP-33)', async () => {
@@ -73,7 +76,8 @@ describe('a hostile body', () => {
 
 describe('the limit of the body', () => {
   it('is 32 MiB here and 1 MiB elsewhere (PRP-33)', async () => {
-    const large = JSON.stringify(request({ page: page([blocks.text('a')]), ignored: 'a'.repeat(31 * MEBIBYTE) }));
+    const large = Buffer.alloc(31 * MEBIBYTE, ' ');
+    large.write(JSON.stringify(request({ page: page([blocks.text('a')]), ignored: 'a'.repeat(2 * MEBIBYTE) })));
     expect((await send(large)).status).toBe(200);
     const { statusCode } = await client.send('POST', '/photos', { fileName: 'a'.repeat(2 * MEBIBYTE) });
     expect(statusCode).toBe(413);

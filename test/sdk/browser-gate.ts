@@ -1,4 +1,4 @@
-/** A page of a gate in a browser, which `gate-browser.test.ts` bundles and drives. */
+/** A page of a gate in a browser, which `gate-browser.proof.test.ts` bundles and drives. */
 import { createIndexedDbStore } from '../../sdk/src/gate/indexeddb-store.ts';
 import { GateQueue } from '../../sdk/src/gate/queue.ts';
 import { Roster } from '../../sdk/src/gate/roster.ts';
