@@ -1,46 +1,37 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EntityClass } from '@mikro-orm/postgresql';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { entities } from '../../entities/index.ts';
+import { Insurance } from '../../entities/insurance.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import type { DemoFile } from '../../src/demo/demo-file.ts';
-import { loadDemo, populateDatabase } from '../../src/demo/load.ts';
+import { addLimitedIntegrator } from '../../src/demo/account-rows.ts';
+import { BUILDERS } from '../../src/demo/accounts.ts';
+import { createBuilderRows } from '../../src/demo/builder-rows.ts';
+import { createDemoFile, type DemoFile } from '../../src/demo/demo-file.ts';
+import { type DemoSummary, loadDemo, populateDatabase, TIMESHEETS } from '../../src/demo/load.ts';
+import { DAY } from '../../src/demo/local-calendar.ts';
+import { Rows } from '../../src/demo/rows.ts';
 import { verifyPassword } from '../../src/domain/access/passwords.ts';
-import { mapRegions, REGIONS, type RegionId } from '../../src/shared/regions.ts';
-import { hashSecret } from '../../src/shared/secrets.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 import { DEMO_KEY } from '../setup/template-names.ts';
-import { BASE, loadDemoInto } from '../support/load-demo.ts';
+import { BASE } from '../support/load-demo.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-const DEMO = { baseUrl: 'http://localhost:4000', timesheets: 100 };
-/** Names of the databases with the demo data, from which tests clone. */
-let demoDatabases: Promise<Record<RegionId, string>> | undefined;
-
-async function createDemoDatabases(): Promise<Record<RegionId, string>> {
-  const [au1, us1] = [await createDatabase(), await createDatabase()];
-  cleanups.push(au1.drop, us1.drop);
-  const databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
-  await loadDemoInto(databases, { ...DEMO, key: DEMO_KEY });
-  // PostgreSQL clones only databases without connections.
-  for (const region of REGIONS) await databases[region].close();
-  return mapRegions((region) => new URL(databases[region].url).pathname.slice(1));
-}
-
-/** Opens databases of both regions, with the demo data or with empty tables. */
-async function openDatabases({ filled }: { filled: boolean }): Promise<Databases> {
-  if (filled) demoDatabases ??= createDemoDatabases();
-  const templates = filled ? await demoDatabases! : null;
+/** Opens databases of both regions with empty tables. */
+async function openDatabases(): Promise<Databases> {
   const opened = REGIONS.map(async (region) => {
-    const { url, drop } = await createDatabase(templates?.[region] ?? inject('cluster').empty);
+    const { url, drop } = await createDatabase(inject('cluster').empty);
     const database = new Database(region, url);
     cleanups.push(drop, () => database.close());
     return [region, database] as const;
@@ -72,6 +63,20 @@ async function query(database: Database, sql: string, values: unknown[] = []): P
   }
   return (await pool.query<Row>(sql, values)).rows;
 }
+
+/** What the first start loaded, in which the tests of the data only read. */
+let databases: Databases;
+let config: Config;
+let summary: DemoSummary | null;
+
+/** Starts like the first time if its databases are empty, as on the day of the templates. */
+const startDemo = (into = databases, folder = config) => loadDemo(into, folder, DEMO_KEY, { now: () => BASE });
+
+beforeAll(async () => {
+  databases = await openDatabases();
+  config = await createConfig();
+  summary = await startDemo();
+});
 
 /** Returns whether every secret and password of the file is stored. */
 async function hasValidCredentials({ clients, users, staff }: DemoFile, databases: Databases): Promise<boolean> {
@@ -149,14 +154,14 @@ describe('demo.json', () => {
       ['OPERATOR', ['au1']],
       ['ADMIN', ['au1', 'us1']],
     ]);
-    const { au1 } = await openDatabases({ filled: true });
+    const { au1 } = databases;
     const roles = await query(au1, 'select email, staff_role as role from app_user where staff_role is not null');
     expect(roles).toEqual(expect.arrayContaining(file.staff.map(({ email, role }) => ({ email, role }))));
     expect(roles).toHaveLength(file.staff.length);
   });
 
   it("has workers by their access to a project of A's first builder", async () => {
-    const { au1 } = await openDatabases({ filled: true });
+    const { au1 } = databases;
     const { builderId, projectId, workers } = file.attendance!;
     expect(builderId).toBe(first);
     expect(workers.active.length).toBeGreaterThanOrEqual(4);
@@ -174,15 +179,7 @@ describe('demo.json', () => {
 });
 
 describe('the first start', () => {
-  let databases: Databases;
-  let config: Config;
-  beforeAll(async () => {
-    databases = await openDatabases({ filled: false });
-    config = await createConfig();
-  });
-
   it('loads empty databases, writes a file readable by its owner only, and returns the client of A', async () => {
-    const summary = await loadDemo(databases, config, DEMO_KEY);
     const file = await readDemoFile(config);
     const { clientId, clientSecret } = file.clients[0]!;
     const { staff } = file;
@@ -195,34 +192,34 @@ describe('the first start', () => {
 
   it('changes nothing on a second start', async () => {
     const before = await readFile(join(config.dataDir, 'demo.json'), 'utf8');
-    const summaries = await Promise.all([loadDemo(databases, config, DEMO_KEY), loadDemo(databases, config, DEMO_KEY)]);
+    const summaries = await Promise.all([startDemo(), startDemo()]);
     expect(summaries[0]).toEqual(summaries[1]);
     expect(await readFile(join(config.dataDir, 'demo.json'), 'utf8')).toBe(before);
   });
 
   it('updates the base URL in the file', async () => {
     const before = await readDemoFile(config);
-    await loadDemo(databases, { ...config, baseUrl: 'http://localhost:4999' }, DEMO_KEY);
+    await startDemo(databases, { ...config, baseUrl: 'http://localhost:4999' });
     expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: 'http://localhost:4999' });
   });
 
   it('writes the same file again if it is missing', async () => {
     const before = await readDemoFile(config);
     await rm(join(config.dataDir, 'demo.json'));
-    await loadDemo(databases, config, DEMO_KEY);
+    await startDemo();
     expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: config.baseUrl });
   });
 
   it('loads one region with the same secrets if the other is loaded', async () => {
-    const { us1 } = await openDatabases({ filled: false });
+    const { us1 } = await openDatabases();
     const before = await readDemoFile(config);
-    await loadDemo({ ...databases, us1 }, config, DEMO_KEY);
+    await startDemo({ ...databases, us1 });
     expect(await readDemoFile(config)).toEqual(before);
     expect(await hasValidCredentials(before, { ...databases, us1 })).toBe(true);
   });
 
   it('does not change databases with other data', async () => {
-    const others = await openDatabases({ filled: false });
+    const others = await openDatabases();
     for (const region of REGIONS) {
       await query(
         others[region],
@@ -230,7 +227,7 @@ describe('the first start', () => {
       );
     }
     const folder = await createConfig();
-    expect(await loadDemo(others, folder, DEMO_KEY)).toBeNull();
+    expect(await startDemo(others, folder)).toBeNull();
     await expect(stat(join(folder.dataDir, 'demo.json'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await query(others.au1, 'select id from builder')).toEqual([{ id: 'buil_a1' }]);
   });
@@ -239,13 +236,14 @@ describe('the first start', () => {
 describe('the demo data', () => {
   let au1: Database;
   let us1: Database;
-  beforeAll(async () => {
-    ({ au1, us1 } = await openDatabases({ filled: true }));
+  beforeAll(() => {
+    ({ au1, us1 } = databases);
   });
 
   it('is the same each time, except for secrets', async () => {
-    const again = await openDatabases({ filled: false });
-    const other = await loadDemoInto(again, DEMO);
+    const again = await openDatabases();
+    const other = createDemoFile(REGIONS, config.baseUrl, newSecret());
+    await populateDatabase(again.us1, other, { timesheets: TIMESHEETS, now: BASE, pictures: [] });
     const withoutSecrets = ({ clients, ...file }: DemoFile) => ({
       ...file,
       clients: clients.map(({ clientSecret: _, ...client }) => client),
@@ -254,13 +252,22 @@ describe('the demo data', () => {
     });
     expect(withoutSecrets(other)).toEqual(withoutSecrets(inject('demo')));
     expect(other.clients[0]!.clientSecret).not.toBe(inject('demo').clients[0]!.clientSecret);
-    for (const table of tablesOf(au1)) {
+    for (const table of tablesOf(us1)) {
       // The database sets `changed_at`, so that it differs.
       const row = `(to_jsonb(t) - 'changed_at')::text`;
       const sql = `select md5(string_agg(${row}, ',' order by ${row})) as digest from "${table}" t`;
       if (table === 'oauth_client_secret' || table === 'app_user') continue;
-      expect([table, await query(again.au1, sql)]).toEqual([table, await query(au1, sql)]);
+      expect([table, await query(again.us1, sql)]).toEqual([table, await query(us1, sql)]);
     }
+    const createRows = () => {
+      const rows = new Rows();
+      addLimitedIntegrator(rows, BASE);
+      for (let index = 0; index < BUILDERS.au1; index++)
+        rows.addAll(createBuilderRows('au1', index, { timesheets: 100, now: BASE, pictures: [] }));
+      return JSON.stringify(entities.map((entity) => rows.of(entity as EntityClass<object>)));
+    };
+    const first = createRows();
+    expect(createRows() === first).toBe(true);
   });
 
   it('is not in the feed, which begins with the first change after it', async () => {
@@ -272,10 +279,12 @@ describe('the demo data', () => {
   });
 
   it('counts its days back from that of loading', async () => {
-    const again = await openDatabases({ filled: false });
-    await populateDatabase(again.au1, inject('demo'), { timesheets: 1, now: BASE + 42 * 86_400_000, pictures: [] });
-    const expiries = 'select expiry::date - $1::date as days, status from insurance order by 1, 2';
-    expect(await query(again.au1, expiries, ['2026-07-13'])).toEqual(await query(au1, expiries, ['2026-06-01']));
+    const listExpiries = (now: number) =>
+      createBuilderRows('au1', 0, { timesheets: 1, now, pictures: [] })
+        .of(Insurance)
+        .map(({ expiry, status }) => [(Date.parse(expiry!) - now) / DAY, status]);
+    expect(listExpiries(BASE + 42 * DAY)).toEqual(listExpiries(BASE));
+    expect(new Set(listExpiries(BASE).map(String)).size).toBeGreaterThan(20);
   });
 
   it('has plausible numbers of records for four builders', async () => {
@@ -337,7 +346,7 @@ describe('the demo data', () => {
 
 describe('its timesheets', () => {
   it('have ids that sort by creation time', async () => {
-    const { au1 } = await openDatabases({ filled: true });
+    const { au1 } = databases;
     const sql = `select count(*)::int as count from (
       select created_at < lag(created_at) over (order by left(id, 13)) as wrong from timesheet) t where wrong`;
     expect(await query(au1, sql)).toEqual([{ count: 0 }]);

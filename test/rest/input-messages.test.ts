@@ -241,14 +241,18 @@ describe.each(withBody)('$method $path, whatever is wrong in the body', (operati
     const fields = new Set<string>();
     const differences: unknown[] = [];
     let refused = 0;
-    for (const { path, value, body } of generateWrongBodies(exampleOf(operation)!)) {
-      if (!isNewValue(schemaAt(operation, path), value)) continue;
+    const schemas = new Map<string, string>();
+    for (const { path, value, createBody } of generateWrongBodies(exampleOf(operation)!)) {
+      const at = path.join();
+      if (!schemas.has(at)) schemas.set(at, schemaAt(operation, path));
+      if (!isNewValue(schemas.get(at)!, value)) continue;
+      const body = createBody();
       const rest = await sendByRest(operation, '', body);
       if (!rest) continue;
       for (const message of withGraphqlTerms(rest.errors)) terms.add(message);
       if (rest.status !== 400) continue;
       refused++;
-      if (!isNewRejection(rest, value, fields, path.join())) continue;
+      if (!isNewRejection(rest, value, fields, at)) continue;
       for (const as of SPELLINGS) {
         const graphql = await sendByGraphql(operation, body, as);
         for (const message of withGraphqlTerms(graphql?.errors ?? [])) terms.add(message);
@@ -299,7 +303,7 @@ function listWrongInputs(operation: Operation): { query: string; body?: object; 
   const example = exampleOf(operation);
   if (example) {
     const bodies = [...generateWrongBodies(example)].filter((_, at) => at % 14 === 3).slice(0, 3);
-    return bodies.map(({ body }) => ({ query: '', body, input: body }));
+    return bodies.map(({ createBody }) => ({ query: '', body: createBody(), input: createBody() }));
   }
   const names = locateArguments(operation, schema).filter(({ location }) => location === 'query');
   const query = `?${names.map(({ name }) => `${name}=%7B%7D`).join('&')}`;

@@ -9,11 +9,11 @@ export const WRONG_TEXTS: readonly string[] = ['', 'x', '1.5', '-1', '26', '1e9'
 
 type Path = readonly (string | number)[];
 
-/** Returns copies of a body with one error each: a value of another type at a path, or a missing value. */
-export function* generateWrongBodies(body: object): Generator<{ path: Path; value: unknown; body: object }> {
+/** Returns functions that copy a body with one error each: a value of another type at a path, or a missing value. */
+export function* generateWrongBodies(body: object): Generator<{ path: Path; value: unknown; createBody(): object }> {
   for (const path of pathsOf(body)) {
-    for (const value of WRONG_VALUES) yield { path, value, body: replaceAt(body, path, value) };
-    if (typeof path.at(-1) === 'string') yield { path, value: undefined, body: replaceAt(body, path, undefined) };
+    const values = typeof path.at(-1) === 'string' ? [...WRONG_VALUES, undefined] : WRONG_VALUES;
+    for (const value of values) yield { path, value, createBody: () => replaceAt(body, path, value) };
   }
 }
 
