@@ -191,9 +191,7 @@ interface QueryOptions<Filter extends string> extends FilterOptions<Filter> {
   operation: ReturnType<typeof Rest>;
 }
 
-interface OwnedRecord {
-  builderId: string;
-}
+type Owned = { builderId: string };
 
 /** Declares a query: a page of the records of a builder. Returns a resolver class for the registry. */
 export const builderPage = <Row extends object, Filter extends string>(
@@ -233,7 +231,7 @@ export const builderRecord = <Row extends object, Filter extends string>(
 };
 
 /** Declares a query: a page of the records of a subcontractor. Throws 404 if the caller may not see it, and 403 without the scope. */
-export const subcontractorPage = <Row extends OwnedRecord, Filter extends string>(
+export const subcontractorPage = <Row extends Owned, Filter extends string>(
   field: string,
   reader: Reader<Row, Filter>,
   description: string,
@@ -251,7 +249,7 @@ export const subcontractorPage = <Row extends OwnedRecord, Filter extends string
 };
 
 /** Declares a query: one record of a subcontractor. Throws 404 if there is none or the caller may not see it, and 403 without the scope. */
-export const subcontractorRecord = <Row extends OwnedRecord, Filter extends string>(
+export const subcontractorRecord = <Row extends Owned, Filter extends string>(
   field: string,
   reader: Reader<Row, Filter>,
   key: Record<string, typeof BuilderId>,
@@ -274,7 +272,7 @@ const findOwner = ({ database }: RequestContext, id: unknown) => subcontractorOw
 const requireVisibleRecord = (
   context: RequestContext,
   { entity }: { entity: unknown },
-  record: OwnedRecord | null,
+  record: Owned | null,
   name: string,
 ) => requireVisible(context, record, getTypeScope(entity as ClassType<object>), name);
 

@@ -127,7 +127,6 @@ describe('a field that is selected alone', () => {
         "ReportHeading.sourceBlockId",
         "ReportImage.sourceBlockId",
         "ReportImageFailure.code",
-        "ReportImageFailure.message",
         "ReportList.sourceBlockId",
         "ReportListItem.id",
         "ReportPage.path",

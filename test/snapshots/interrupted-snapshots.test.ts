@@ -4,9 +4,12 @@ import type { SnapshotFile } from '../../entities/snapshot.entity.ts';
 import { scheduleBuilderErasure } from '../../src/domain/privacy/erase-builder.ts';
 import { erasePerson, type PrivacyContext } from '../../src/domain/privacy/erase-person.ts';
 import { eraseDueBuilders } from '../../src/domain/privacy/replay-erasures.ts';
+import { claimSnapshot } from '../../src/domain/snapshots/snapshot-claims.ts';
 import { endAndRemove, writeNextSnapshot } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useService } from '../support/harness.ts';
+import { addMeeting } from '../support/rows.ts';
 import { clearSnapshots, createSnapshotWriter, downloadLines, runSnapshots } from '../support/snapshots.ts';
 
 const service = useService();
@@ -89,6 +92,21 @@ describe('a snapshot whose process is killed', () => {
   });
 });
 
+describe('a snapshot of records that change meanwhile', () => {
+  it('has those of its beginning only (SNP-2)', async () => {
+    const { id } = await send('POST', '/snapshots', { builderId: builderIds[0], resources: ['projects', 'meetings'] });
+    let added: string | undefined;
+    const adding = beforePage(2, async () => {
+      added = await addMeeting(service, builderIds[0]!);
+    });
+    await writeNextSnapshot(adding);
+    const files = (await send('GET', `/snapshots/${id}`)).files as SnapshotFile[];
+    const meetings = await downloadLines(service, files.find(({ resource }) => resource === 'meetings')!);
+    expect(added).toBeDefined();
+    expect(meetings.map(({ record }) => record.id)).not.toContain(added);
+  });
+});
+
 describe('a process that stops', () => {
   it('leaves its snapshot to another one at once', async () => {
     const id = await createId();
@@ -108,6 +126,15 @@ describe('two instances', () => {
     expect(written.filter(Boolean)).toHaveLength(2);
     const rows = await sql('select status, attempts from snapshot');
     expect(rows).toEqual(Array(2).fill({ status: 'READY', attempts: 1 }));
+  });
+
+  it('claim another one each, without a wait for the claim that is stored', async () => {
+    const [, second] = [await createId(), await createId(builderIds[1])];
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    const claim = `update snapshot set status = 'RUNNING', leased_until = now() + interval '1 minute' where id <> $1`;
+    const claimed = await other.whileOpen(claim, [second], () => claimSnapshot(service.databases.au1));
+    await other.close();
+    expect(claimed?.id).toBe(second);
   });
 
   it('give integrators turns', async () => {

@@ -9,9 +9,11 @@ import { SNAPSHOT_LISTS } from '../../src/domain/snapshots/snapshot-lists.ts';
 import { endAndRemove } from '../../src/domain/snapshots/start-snapshots.ts';
 import type { SnapshotWriter } from '../../src/domain/snapshots/write-snapshot.ts';
 import { OPERATOR } from '../support/audit.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { addStaff } from '../support/console.ts';
 import { operations } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
+import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
 import { addTimesheets } from '../support/rows.ts';
 import {
   clearSnapshots,
@@ -27,6 +29,7 @@ let builderId: string;
 let otherBuilderId: string;
 let writer: SnapshotWriter;
 
+useLongerTimeLimits();
 beforeAll(async () => {
   [builderId, otherBuilderId] = service.findDemoClient('A').builderIds as [string, string];
   writer = await createSnapshotWriter(service);
@@ -70,6 +73,12 @@ async function readList(url: string): Promise<unknown[]> {
 
 const parentsOf = async (url: string): Promise<string[]> =>
   ((await readList(url)) as { id: string }[]).map(({ id }) => id);
+
+const createUserToken = (): Promise<string> => {
+  const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
+  const { clientId, scopes } = service.findDemoClient('A');
+  return service.createToken({ clientId, scope: scopes, userId: user.id, builderId });
+};
 
 const countAudit = async (action: string, objectId: string) =>
   (await sql('select 1 from audit_entry where action = ? and object_id = ?', action, objectId)).length;
@@ -214,10 +223,7 @@ describe('POST /snapshots 403', () => {
   });
 
   it("is for a user's token", async () => {
-    const user = service.findDemoUser(({ builderIds }) => builderIds.includes(builderId));
-    const { clientId, scopes } = service.findDemoClient('A');
-    const token = await service.createToken({ clientId, scope: scopes, userId: user.id, builderId });
-    expect((await create({ builderId }, token)).json().code).toBe('FORBIDDEN');
+    expect((await create({ builderId }, await createUserToken())).json().code).toBe('FORBIDDEN');
   });
 });
 
@@ -232,6 +238,14 @@ describe('POST /snapshots 409', () => {
     const responses = await Promise.all([create(), create(), create({ builderId: otherBuilderId })]);
     expect(responses.map(({ statusCode }) => statusCode).sort()).toEqual([202, 202, 409]);
     expect((await create()).json().code).toBe('SNAPSHOT_RUNNING');
+  });
+
+  it('is for a request that waits while another one is stored (SNP-4)', async () => {
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    const requests = [() => create(), () => create()];
+    const responses = await other.respondWhileOpen('lock table snapshot in share mode', [], requests);
+    await other.close();
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual([202, 409]);
   });
 });
 
@@ -315,6 +329,12 @@ describe('GET /snapshots 200', () => {
     });
     expect((await list(await service.tokenOf('A', ['read:defects']))).data).toEqual([]);
     expect((await list(await service.tokenOf('B'))).data).toEqual([]);
+  });
+});
+
+describe('GET /snapshots 403', () => {
+  it("is for a user's token", async () => {
+    expect((await send('GET', '/snapshots', { token: await createUserToken() })).json().code).toBe('FORBIDDEN');
   });
 });
 

@@ -189,6 +189,12 @@ describe.each(['upload', 'bulk-upload'] as const)('POST /builders/{builderId}/at
     expect(await storedFiles()).toBe(before);
   });
 
+  it('answers 429 beyond the quota before it reads the form, here one without a file (UPL-27)', async () => {
+    expect((await send(operation, [])).statusCode).toBe(400);
+    await presign(MIB);
+    expect(outcome(await send(operation, []))).toEqual(QUOTA_EXCEEDED);
+  });
+
   // UPL-27
   it('answers 201 to exactly as many concurrent requests as fit the quota, and stores nothing of the others', async () => {
     const image = await aPicture(300_000);

@@ -409,6 +409,29 @@ describe('a replay', () => {
     await runDispatcher(dispatcher);
     expect(receiver.received).toHaveLength(2);
   });
+
+  it('reads deliveries again whose lease has ended, and waits for those under way (WHK-13, WHK-15)', async () => {
+    const id = await createEndpoint();
+    const after = (await service.get('/events', await service.tokenOf('A'))).json().meta.nextCursor;
+    await changeRecords(2);
+    const queue = () => queueEvents(service.databases.au1.backgroundRunner, service.clock.now());
+    await queue();
+    const listNumbers = async () =>
+      (await execute('select number from webhook_delivery order by number')).map(({ number }) => number);
+    const lease = (number: string, time: string) =>
+      execute('update webhook_delivery set leased_until = clock_timestamp() + ?::interval where number = ?', [
+        time,
+        number,
+      ]);
+    const [stale, underWay] = await listNumbers();
+    await lease(stale, '-1 second');
+    await lease(underWay, '1 hour');
+    await request('POST', `/${id}/replay`, { after });
+    expect(await listNumbers()).toEqual([underWay]);
+    expect(await queue()).toBe(false);
+    await lease(underWay, '-1 second');
+    expect(await queue()).toBe(true);
+  });
 });
 
 describe('what another process has locked', () => {

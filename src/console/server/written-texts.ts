@@ -21,6 +21,7 @@ const WRITTEN_TEXTS = new Set([
   'ReportChildPage.properties',
   'ReportHeading.properties',
   'ReportImage.properties',
+  'ReportImageFailure.message',
   'ReportList.properties',
   'ReportPage.contentMetadata',
   'ReportPage.sharingMetadata',

@@ -99,12 +99,18 @@ async function selectRow(em: EntityManager, table: PersonalTable, id: string, lo
   return row;
 }
 
-/** Returns the value with its strings and names of fields replaced. */
+/** Fields of JSON that identify records here or in other systems, and links: by another value nothing would be found. */
+const IDENTIFYING =
+  /^(id|noteId|attachmentId|externalId|externalSourceId|pageExternalSourceId|mappedAdminUserId|source(App|BlockId|DeepLink|ExternalId))$/;
+
+/** Returns the value with its strings and names of fields replaced, but those that identify. */
 function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [replace(name), replaceIn(each, replace)]));
+  const inField = ([name, each]: [string, unknown]) =>
+    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, replace)];
+  return Object.fromEntries(Object.entries(value).map(inField));
 }
 
 /** Returns the changed columns: the one with the text, and those that must agree with it. */
@@ -114,9 +120,9 @@ function replaceWithDependents(
   column: string,
   replace: (value: unknown) => unknown,
 ): Record<string, unknown> {
-  const columns = { photo_report: ['title', 'source_author', 'content'], meeting: [column, 'note_blocks'] }[table] ?? [
-    column,
-  ];
+  // The blocks of notes are parts of them.
+  const own = column === 'note_blocks' ? ['notes'] : [column];
+  const columns = table === 'photo_report' ? ['title', 'source_author', 'content'] : own;
   const changes: Record<string, unknown> = {};
   for (const each of columns) {
     const replaced = replace(values[each]);

@@ -14,15 +14,8 @@ const pathsOfDocuments = new WeakMap<DocumentNode, ArgumentPaths>();
 
 /** Returns the paths of a document's values. They are computed once, when the first of them is invalid. */
 export function findArgumentPaths(document: DocumentNode): ArgumentPaths {
-  let paths = pathsOfDocuments.get(document);
-  if (!paths) {
-    paths = computeArgumentPaths(document);
-    pathsOfDocuments.set(document, paths);
-  }
-  return paths;
-}
-
-function computeArgumentPaths(document: DocumentNode): ArgumentPaths {
+  const known = pathsOfDocuments.get(document);
+  if (known) return known;
   const nodes = new Map<ASTNode, ArgumentPath>();
   const variables = new Map<string, ArgumentPath>();
   collectPaths(document, [], (node, path) => {
@@ -38,7 +31,9 @@ function computeArgumentPaths(document: DocumentNode): ArgumentPaths {
         collectPaths(defaultValue, variables.get(name) ?? [name], (node, path) => nodes.set(node, path));
     }
   }
-  return { nodes, variables };
+  const paths = { nodes, variables };
+  pathsOfDocuments.set(document, paths);
+  return paths;
 }
 
 /** Calls the function for each value inside an argument, or with a start inside a value. */

@@ -231,6 +231,10 @@ describe('webhook endpoints', () => {
         `updateWebhookEndpoint(endpointId: "${id}", status: PAUSED, expectedUpdatedAt: "${updatedAt}") { status }`,
       ),
     ).toBe('webhook_endpoint.updated');
+    const late = await alex.query(
+      `mutation { deleteWebhookEndpoint(endpointId: "${id}", expectedUpdatedAt: "${updatedAt}") { id } }`,
+    );
+    expect(late.errors![0]!.extensions.code).toBe('EDIT_CONFLICT');
     const shown = (
       await kim.query(`{ webhookEndpoint(endpointId: "${id}") { status updatedAt failures replayRemaining
       integrator { name } client { id } deliveries { data { id } } } }`)

@@ -81,6 +81,18 @@ describe('the search over all records (CON-18)', () => {
     expect((await find('quay yard')).map(({ name }) => name)).toEqual(['Quay Yard A', 'Quay Yard B']);
   });
 
+  it('lists records of one name by id', async () => {
+    // Another order than that of the rows, and of no index.
+    const ids = ['c', 'a', 'd', 'b'].map((end) => `intg_same_${end}`);
+    for (const id of ids) {
+      await select(
+        `insert into integrator (id, created_at, updated_at, name, deep_link_schemes) values (?, now(), now(), 'Twin Silo', '{}')`,
+        [id],
+      );
+    }
+    expect((await find('twin silo')).map(({ id }) => id)).toEqual(ids.toSorted());
+  });
+
   it("finds no other builder's records, and none of a builder without one", async () => {
     expect((await find('zoe orsted', operator, otherId)).map(({ id }) => id)).not.toContain(workerId);
     expect(await find('zoe orsted', operator, null)).toEqual([]);

@@ -45,6 +45,13 @@ const erase = (personId: string, pseudonym: string) =>
     },
     anErasure(),
   );
+/** Adds an administrator, unless the values say otherwise, and returns the id. */
+async function addStaff(values: Partial<User>): Promise<string> {
+  const user = { name: 'Kim', passwordHash: 'x', pictureKey: null, staffRole: 'ADMIN', disabledAt: null } as const;
+  const row = { ...user, email: `${values.id}@operator.example`, createdAt: NOW, updatedAt: NOW, ...values };
+  await database.fork().insert(User, row as User);
+  return values.id!;
+}
 /** The function sets what the entry is about, and when it is older than a day. */
 const anErasure = () =>
   aChange({ at: YEARS_AGO, action: 'person.erased', objectId: 'user_other', after: { rows: {} } });
@@ -90,6 +97,26 @@ describe('recordAudit', () => {
     });
     await expect(work).rejects.toThrow('rolled back');
     expect(await entriesOf('cli_rolledback')).toEqual([]);
+  });
+
+  it('rejects an action that the role of the staff user does not allow (ACC-27)', async () => {
+    const id = await addStaff({ id: 'user_viewing', staffRole: 'VIEWER' });
+    const actor = { type: 'STAFF', id, role: 'VIEWER' } as const;
+    await expect(record({ actor, objectId: 'cli_viewed' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(await entriesOf('cli_viewed')).toEqual([]);
+  });
+
+  it('rejects a staff user who was disabled or got another role since the check (ACC-27)', async () => {
+    const actorOf = async (user: Partial<User>) =>
+      ({ type: 'STAFF', id: await addStaff(user), role: 'ADMIN' }) as const;
+    const staff = await actorOf({ id: 'user_admin' });
+    const disabled = await actorOf({ id: 'user_disabled', disabledAt: NOW });
+    const demoted = await actorOf({ id: 'user_demoted', staffRole: 'OPERATOR' });
+    for (const actor of [disabled, demoted]) {
+      await expect(record({ actor, objectId: 'cli_staff' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    }
+    await record({ actor: staff, objectId: 'cli_staff' });
+    expect(await entriesOf('cli_staff')).toMatchObject([{ actorId: 'user_admin' }]);
   });
 
   it.each(Object.keys(AUDIT_ACTIONS) as (keyof typeof AUDIT_ACTIONS)[])(

@@ -228,6 +228,31 @@ describe('builder erase', () => {
     await separate.stop();
   });
 
+  it('changes nothing with the store of another deployment (PRV-6, UPL-34)', async () => {
+    const separate = await startStore();
+    const foreign = separate.storages.au1;
+    const database = await fixture.createSampleDatabase();
+    const context = contextOf(database, foreign);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    await claimBucket(await fixture.createSampleDatabase(), foreign);
+    const readAll = async () => [
+      await database.fork().execute('select * from erasure'),
+      await database.fork().execute('select id from audit_entry order by id'),
+      await countOf(database, 'select count(*)::int as count from membership'),
+    ];
+    const rejects = async (change: () => Promise<unknown>) => {
+      const before = await readAll();
+      await expect(change()).rejects.toThrow('storage claim');
+      expect(await readAll()).toEqual(before);
+    };
+    await rejects(() => scheduleBuilderErasure(context, BUILDER, 30));
+    await rejects(() => cancelBuilderErasure(context, BUILDER));
+    await rejects(() => executeBuilderErasure(context, erasure));
+    await database.fork().execute('delete from erasure');
+    await rejects(() => replayErasures(context));
+    await separate.stop();
+  });
+
   it('rejects a builder that does not exist', async () => {
     const context = contextOf(await fixture.createSampleDatabase(), storage);
     await expect(scheduleBuilderErasure(context, 'buil_none', 30)).rejects.toThrow(

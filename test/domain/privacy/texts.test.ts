@@ -350,6 +350,73 @@ describe('the replacement of a name', () => {
   });
 });
 
+describe('the replacement of a name in one text', () => {
+  useDatabase();
+
+  it('leaves the blocks of synced notes as they are in the notes, until these are replaced', async () => {
+    const notes = `Synced by ${PRIYA.name}.\n\nEvacuate at 3 pm.`;
+    await addMeeting('meet_title', notes);
+    const block = { noteId: 'mnote_1', start: 0, text: `Synced by ${PRIYA.name}.` };
+    await run(
+      `update meeting set title = ?, note_blocks = ?::jsonb where id = 'meet_title'`,
+      ...[`With ${PRIYA.name}`, JSON.stringify([block])],
+    );
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, PRIYA_IDS);
+    const read = async () => (await run(`select title, notes, note_blocks from meeting where id = 'meet_title'`))[0];
+    await replaceErasedText(context, erasureId, 'meeting/meet_title/title', PRIYA.name);
+    expect(await read()).toEqual({ title: `With ${pseudonym}`, notes, note_blocks: [block] });
+    await replaceErasedText(context, erasureId, 'meeting/meet_title/note_blocks', PRIYA.name);
+    expect(await read()).toMatchObject({
+      notes: `Synced by ${pseudonym}.\n\nEvacuate at 3 pm.`,
+      note_blocks: [{ ...block, text: `Synced by ${pseudonym}.` }],
+    });
+  });
+
+  it('leaves identifiers and links of reports and photos, so that an export of them is imported', async () => {
+    const [report] = await run('select id, content from photo_report limit 1');
+    const link = 'https://notes.example/walks/priya-nair/1';
+    const ids = { sourceExternalId: 'priya-nair-walk', sourceDeepLink: link };
+    const { page } = report!.content as { page: object };
+    const content = { ...(report!.content as object), ...ids, page: { ...page, title: `Walk of ${PRIYA.name}` } };
+    await run(
+      `update photo_report set content = ?::jsonb, title = ?, source_external_id = ?, source_deep_link = ?, fingerprint = ? where id = ?`,
+      ...[JSON.stringify(content), content.page.title, ids.sourceExternalId, link],
+      ...[createFingerprint(canonicalJson(content)), report!.id],
+    );
+    const metadata = { externalSourceId: 'priya-nair-1', caption: PRIYA.name };
+    await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify(metadata), BUILDER);
+    const [photo] = await run('select id from photo where builder_id = ? limit 1', BUILDER);
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, PRIYA_IDS);
+    await replaceErasedText(context, erasureId, `photo_report/${report!.id}/title`, PRIYA.name);
+    await replaceErasedText(context, erasureId, `photo/${photo!.id}/metadata`, PRIYA.name);
+    const [replaced] = await run('select content from photo_report where id = ?', report!.id);
+    expect(replaced!.content).toMatchObject({ ...ids, page: { title: `Walk of ${pseudonym}` } });
+    expect(await run('select metadata from photo where id = ?', photo!.id)).toEqual([
+      { metadata: { ...metadata, caption: pseudonym } },
+    ]);
+    const folder = join(await fixture.createTemporaryFolder(), 'export');
+    await exportFolder(database, folder);
+    expect((await importFolder(database, folder)).committed).toBe(true);
+  });
+});
+
+describe('the builder that a user has left, whom only its defects name', () => {
+  useDatabase();
+
+  it('is searched, and its texts are listed (PRV-2, PRV-4)', async () => {
+    await run(`insert into app_user (id, name, email, created_at, updated_at)
+      values ('user_fiona', 'Fiona Formerly', 'fiona@old.example', now(), now())`);
+    const assignees = JSON.stringify([{ type: 'USER', id: 'user_fiona', name: 'Fiona Formerly' }]);
+    await run('update defect set assignees = ?::jsonb where builder_id = ?', assignees, BUILDER);
+    await addMeeting('meet_fiona', 'Fiona Formerly left.');
+    const { texts } = await erasePerson(contextOf(database, storage), ['user_fiona']);
+    expect(texts.map(({ id }) => id)).toEqual(['meet_fiona']);
+    expect(await run('select builder_ids from erasure')).toEqual([{ builder_ids: [BUILDER] }]);
+  });
+});
+
 describe('a text that is changed while a name in it is replaced', () => {
   useDatabase();
 
