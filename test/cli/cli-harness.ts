@@ -36,9 +36,9 @@ export interface CliHarness {
 export const CLI_START = Date.UTC(2026, 5, 1);
 export const toTimestamp = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-/** @param template Database that those of the regions are clones of: by default one with empty tables. */
-export async function startCli(template?: string): Promise<CliHarness> {
-  const created = await Promise.all(REGIONS.map(() => createDatabase(template)));
+/** @param templates Databases that those of the regions are clones of: by default one with empty tables. */
+export async function startCli(templates: Partial<Record<RegionId, string>> = {}): Promise<CliHarness> {
+  const created = await Promise.all(REGIONS.map((region) => createDatabase(templates[region])));
   const urls = created.map(({ url }) => url);
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-cli-'));
   const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]!, DATA_DIR: dataDir };
@@ -79,9 +79,9 @@ export async function startCli(template?: string): Promise<CliHarness> {
 }
 
 /** Opens a command line for the tests of the file that calls it, or of its `describe`. */
-export const useCli = (template?: string): CliHarness =>
+export const useCli = (): CliHarness =>
   useStarted(
-    () => startCli(template),
+    () => startCli(),
     (cli) => cli.close(),
   );
 

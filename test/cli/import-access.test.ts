@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importFolder } from '../../src/data-transfer/import.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
-import { createTemplate, type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
@@ -21,29 +20,32 @@ const SAM = {
 const ADMIN = { ...SAM, id: 'user_admin', name: 'Ada Admin', email: 'ada@operator.example' };
 const membership = (userId: string, builderId: string, role = 'MEMBER') => ({ userId, builderId, ...stamps, role });
 
-let template: string;
 let cli: CliHarness;
 let folder: string;
 
-/** A staff user, a user with a session and a password link who is a member of builder A, and builders A and B. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-import-'));
-  template = await createTemplate(async (database) => {
-    await seedBuilders({ databases: { au1: database, us1: database } });
-    await importFolder(database, await write({ users: [SAM, ADMIN], memberships: [membership(SAM.id, 'buil_a')] }));
-    await database.fork().execute(`update app_user set staff_role = 'ADMIN' where id = 'user_admin';
-      insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at)
-        values ('s', 'user_sam', 'p', now(), now() + interval '1 day');
-      insert into password_link (digest, user_id, purpose, created_at, expires_at)
-        values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);
-  });
+  cli = await startCli();
+  await seedBuilders(cli);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await cli.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
+/** Before each test, the only people are a staff user and a user with a session and a password link who is a member of builder A. */
 beforeEach(async () => {
-  cli = await startCli(template);
+  await execute(`delete from photo_report_page; delete from photo_report; delete from membership; delete from app_user;
+    insert into app_user (id, created_at, updated_at, name, email, staff_role) values
+      ('user_sam', '${stamps.createdAt}', '${stamps.updatedAt}', '${SAM.name}', '${SAM.email}', null),
+      ('user_admin', '${stamps.createdAt}', '${stamps.updatedAt}', '${ADMIN.name}', '${ADMIN.email}', 'ADMIN');
+    insert into membership (user_id, builder_id, created_at, updated_at, role)
+      values ('user_sam', 'buil_a', '${stamps.createdAt}', '${stamps.updatedAt}', 'MEMBER');
+    insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at)
+      values ('s', 'user_sam', 'p', now(), now() + interval '1 day');
+    insert into password_link (digest, user_id, purpose, created_at, expires_at)
+      values ('l', 'user_sam', 'RESET', now(), now() + interval '1 day')`);
 });
-afterEach(() => cli.close());
 
 const execute = async (sql: string): Promise<Row[]> => cli.databases.au1.fork().execute(sql);
 const userOf = async (id: string) =>
@@ -107,7 +109,6 @@ describe('an import of a staff user (PRV-12)', () => {
     expect(await mapTo(SAM.id)).toMatchObject({ code: 0, err: '' });
     // The export of the builder has the user too, whom another region does not know.
     await cli.json(['builder', 'export', 'buil_a', join(folder, 'left')]);
-    await cli.databases.us1.fork().execute(`delete from membership; delete from app_user where id = 'user_sam'`);
     const { files } = await cli.json(['import', join(folder, 'left'), '--region', 'us1']);
     expect(files).toContainEqual(expect.objectContaining({ file: 'users.ndjson', inserted: 1 }));
   });
@@ -182,11 +183,8 @@ describe('an import of an existing user (PRV-12)', () => {
 
   it('with another address and --allow-user-changes sends a message to both addresses, and to others although one is rejected (OAU-44)', async () => {
     const mail = await startMailServer();
-    Object.assign(cli.env, {
-      SMTP_URL: mail.url,
-      MAIL_FROM: 'no-reply@example.com',
-      BASE_URL: 'https://api.example.com',
-    });
+    const settings = { SMTP_URL: mail.url, MAIL_FROM: 'no-reply@example.com', BASE_URL: 'https://api.example.com' };
+    Object.assign(cli.env, settings);
     const kim = { ...SAM, id: 'user_kim', name: 'Kim', email: 'kim@example.com' };
     await importRows({ users: [kim] });
     const users = [
@@ -198,6 +196,7 @@ describe('an import of an existing user (PRV-12)', () => {
     mail.isRejecting = SAM.email;
     const { code, err } = await importRows({ users }, '--allow-user-changes');
     await mail.close();
+    for (const name of Object.keys(settings)) delete cli.env[name];
     expect([code, err]).toEqual([0, expect.stringMatching(/^The message to the user was not accepted: .*\n$/)]);
     expect(mail.messages.map(({ to: [address] }) => address).sort()).toEqual([
       'eve@example.com',
@@ -319,33 +318,14 @@ describe('export', () => {
 });
 
 describe('import --builder', () => {
-  it('imports the rows of one builder from a folder with several, and nothing else', async () => {
-    const [first, second] = (await readSample('builders')).map(({ id }) => id as string);
-    const { files } = await cli.json(['import', SAMPLES, '--builder', first!]);
-    const other = new Set(Object.entries(await countBuilders()).filter(([, ids]) => ids.includes(second!)));
-    expect(other).toEqual(new Set());
-    expect(files).toContainEqual(expect.objectContaining({ file: 'builders.ndjson', inserted: 1, leftOut: 1 }));
-    const all = await startCli();
-    await all.json(['import', SAMPLES]);
-    await all.json(['builder', 'export', first!, join(folder, 'all')]);
-    await all.close();
-    await cli.json(['builder', 'export', first!, join(folder, 'one')]);
-    for (const { file } of files) {
-      const [one, expected] = await Promise.all(
-        ['one', 'all'].map((name) => readFile(join(folder, name, file), 'utf8')),
-      );
-      expect(one, file).toBe(expected);
-    }
-  });
-
   it('leaves users and integrators of other builders, and stored records of other builders, as they are', async () => {
     await cli.json(['membership', 'add', '--user', SAM.id, '--builder', 'buil_b']);
     await execute(`insert into integrator (id, name, deep_link_schemes, created_at, updated_at)
-      values ('intg_a', 'Site Sync', '{}', now(), now())`);
+      values ('intg_b', 'Site Sync', '{}', now(), now())`);
     const worker = { id: 'wkr_b', ...stamps, builderId: 'buil_a', subcontractorId: 'sub_a', fullName: 'Taken' };
     const result = await importRows(
       {
-        integrators: [{ id: 'intg_a', ...stamps, name: 'Taken', deepLinkSchemes: ['evil'] }],
+        integrators: [{ id: 'intg_b', ...stamps, name: 'Taken', deepLinkSchemes: ['evil'] }],
         builders: [{ id: 'buil_b', ...stamps, name: 'Taken' }],
         users: [
           { ...SAM, name: 'Taken' },
@@ -375,6 +355,25 @@ describe('import --builder', () => {
     expect(await cli.errorOf(['import', folder, '--builder', 'x'])).toBe(
       '--builder: "x" is not an id such as buil_a1b2c3.',
     );
+  });
+
+  it('imports the rows of one builder from a folder with several, and nothing else', async () => {
+    const [first, second] = (await readSample('builders')).map(({ id }) => id as string);
+    const { files } = await cli.json(['import', SAMPLES, '--builder', first!]);
+    const other = new Set(Object.entries(await countBuilders()).filter(([, ids]) => ids.includes(second!)));
+    expect(other).toEqual(new Set());
+    expect(files).toContainEqual(expect.objectContaining({ file: 'builders.ndjson', inserted: 1, leftOut: 1 }));
+    const all = await startCli({ au1: inject('cluster').sample });
+    await cp(join(SAMPLES, 'files'), join(all.env.DATA_DIR!, 'storage/objects/au1'), { recursive: true });
+    await all.json(['builder', 'export', first!, join(folder, 'all')]);
+    await all.close();
+    await cli.json(['builder', 'export', first!, join(folder, 'one')]);
+    for (const { file } of files) {
+      const [one, expected] = await Promise.all(
+        ['one', 'all'].map((name) => readFile(join(folder, name, file), 'utf8')),
+      );
+      expect(one, file).toBe(expected);
+    }
   });
 });
 

@@ -18,7 +18,7 @@ const migrationNames = migrations.map(({ name }) => name);
 let cli: CliHarness;
 
 beforeAll(async () => {
-  cli = await startCli('template1');
+  cli = await startCli({ au1: 'template1', us1: 'template1' });
 });
 afterAll(() => cli.close());
 
@@ -56,7 +56,7 @@ describe('migrate up and status', { timeout }, () => {
 describe('a command on a region with pending migrations', () => {
   it('fails with MIGRATE=check, and applies them otherwise', async () => {
     const create = ['integrator', 'create', '--name', 'Site Sync', '--region', 'us1'];
-    const empty = await startCli('template1');
+    const empty = await startCli({ au1: 'template1', us1: 'template1' });
     try {
       empty.env.MIGRATE = 'check';
       const error = await empty.errorOf(create);
@@ -75,7 +75,7 @@ describe('migrate as a user to whom the tables do not belong', () => {
   let empty: CliHarness;
 
   beforeAll(async () => {
-    [migrated, empty] = await Promise.all([startCli(), startCli('template1')]);
+    [migrated, empty] = await Promise.all([startCli(), startCli({ au1: 'template1', us1: 'template1' })]);
     await migrated.databases.au1.fork().execute(`create role ${role} login password 'only-a-test'`);
     for (const { env } of [migrated, empty]) {
       for (const name of ['DATABASE_URL_AU1', 'DATABASE_URL_US1'])

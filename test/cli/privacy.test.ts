@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
@@ -23,9 +23,9 @@ let folder: string;
 let storage: Storage;
 
 beforeAll(async () => {
-  cli = await startCli();
+  cli = await startCli({ au1: inject('cluster').sample });
   folder = await mkdtemp(join(tmpdir(), 'builder-api-privacy-'));
-  await cli.json(['import', SAMPLES]);
+  await cp(join(SAMPLES, 'files'), join(cli.env.DATA_DIR!, 'storage/objects/au1'), { recursive: true });
   storage = openStorages(loadConfig(cli.env), { secrets: [''], clock: systemClock }).au1;
   await namePriyaEverywhere(cli.databases.au1, storage);
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -39,6 +39,16 @@ async function createStorages(): Promise<Storages> {
   return openStorages(config, { secrets: [Buffer.alloc(32).toString('base64url')], clock: systemClock });
 }
 
+/** Copies these files of the sample data, with rows changed, and the stored files. */
+async function copySome(files: Record<string, (rows: Row[]) => Row[]>): Promise<string> {
+  const read = async ([file, change]: [string, (rows: Row[]) => Row[]]) => [file, change(await readSample(file))];
+  const folder = await fixture.createFolder(Object.fromEntries(await Promise.all(Object.entries(files).map(read))));
+  await cp(join(SAMPLES, 'files'), join(folder, 'files'), { recursive: true });
+  return folder;
+}
+
+const unchanged = (rows: Row[]) => rows;
+
 /** Writes a file of an export's folder. */
 async function writeStored(folder: string, key: string, content: string): Promise<void> {
   await mkdir(dirname(join(folder, 'files', key)), { recursive: true });
@@ -74,7 +84,13 @@ describe('photos', () => {
   it('are exported and imported with their files despite a byte order mark, U+2028 and U+2029', async () => {
     const description = 'a\u2028b\u2029c';
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
-    const folder = await fixture.copySample({ photos: (rows) => rows.map((row) => ({ ...row, description })) });
+    const folder = await copySome({
+      integrators: unchanged,
+      builders: unchanged,
+      projects: unchanged,
+      'photo-folders': unchanged,
+      photos: (rows) => rows.map((row) => ({ ...row, description })),
+    });
     const path = join(folder, 'photos.ndjson');
     await writeFile(path, `\ufeff${await readFile(path, 'utf8')}`);
     await importSampleFiles(database, storages, folder);
@@ -129,7 +145,8 @@ describe('photos', () => {
 
   it('without files are rejected, and nothing is imported', async () => {
     const storages = await createStorages();
-    const folder = await fixture.copySample({
+    const { database } = sample;
+    const folder = await copySome({
       photos: ([first, ...rest]) => [
         { ...first, key: 'photos/buil_a1/none.jpg' },
         ...rest,
@@ -137,7 +154,7 @@ describe('photos', () => {
         { ...first, id: 'att_c', key: 'uploads/buil_a1/none.jpg' },
       ],
     });
-    const refused = await importSampleFiles(empty, storages, folder).catch((error) => error);
+    const refused = await importSampleFiles(database, storages, folder).catch((error) => error);
     expect(refused.message).toMatch('Nothing was imported');
     const fields = refused.details.problems.map(({ file, field }: Record<string, string>) => [file, field]);
     expect(fields.filter(([, field]: string[]) => field === 'key')).toHaveLength(3);
@@ -145,8 +162,7 @@ describe('photos', () => {
 
   it('are accepted without files if the storage has them', async () => {
     const { database, storages } = sample;
-    const folder = await fixture.copySample({});
-    await rm(join(folder, 'files'), { recursive: true, force: true });
+    const folder = await fixture.createFolder({ photos: await readSample('photos') });
     const again = await importSampleFiles(database, storages, folder);
     expect(again.files.find(({ file }) => file === 'photos.ndjson')).toMatchObject({ unchanged: 2 });
   });
@@ -174,9 +190,9 @@ describe('a stored file of another owner', () => {
       const change = ([first, ...rest]: Row[]) => [{ ...first, [field]: keyOf(objects, victim) }, ...rest];
       return [file, change] as const;
     });
-    const folder = await fixture.copySample(Object.fromEntries(changes));
+    const folder = await copySome(Object.fromEntries(changes));
     for (const [, , objects, victim] of FIELDS) await writeStored(folder, keyOf(objects, victim), 'from the folder');
-    const refused = await importSampleFiles(empty, storages, folder).catch((error) => error);
+    const refused = await importSampleFiles(sample.database, storages, folder).catch((error) => error);
     const expected = FIELDS.map(([file, field]) => expect.objectContaining({ file: `${file}.ndjson`, line: 1, field }));
     expect(refused.details.problems).toEqual(expect.arrayContaining(expected));
     for (const [, , objects, victim] of FIELDS)
@@ -186,12 +202,12 @@ describe('a stored file of another owner', () => {
   it('is not copied for a builder or user whose row also names another owner', async () => {
     const storages = await createStorages();
     const planted = ['logos/buil_victim/lost.png', 'pictures/user_victim/lost.png'];
-    const folder = await fixture.copySample({
+    const folder = await copySome({
       builders: ([first, ...rest]) => [{ ...first, builderId: 'buil_victim', logoKey: planted[0] }, ...rest],
       users: ([first, ...rest]) => [{ ...first, builderId: 'user_victim', pictureKey: planted[1] }, ...rest],
     });
     for (const key of planted) await writeStored(folder, key, 'from the folder');
-    const refused = await importSampleFiles(empty, storages, folder).catch((error) => error);
+    const refused = await importSampleFiles(sample.database, storages, folder).catch((error) => error);
     expect(refused.message).toContain('Nothing was imported');
     for (const key of planted) expect(await storages.au1.byteStore.stat(key)).toBeNull();
   });
@@ -217,7 +233,8 @@ describe('a stored file of another owner', () => {
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const [first, second] = (await readSample('builders')).map(({ id }) => id as string) as [string, string];
     const keys = [first, second].map((id) => `logos/${id}/logo.png`);
-    const folder = await fixture.copySample({
+    const folder = await copySome({
+      memberships: unchanged,
       builders: (rows) => rows.map((row, index) => ({ ...row, logoKey: keys[index] })),
       users: (rows) => [
         ...rows,
@@ -240,11 +257,11 @@ describe('logos, pictures and documents', () => {
     const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
     const [{ id }] = (await readSample('builders')) as [Row];
     const key = `logos/${id}/harbourline.png`;
-    const folder = await fixture.copySample({ builders: ([first, ...rest]) => [{ ...first, logoKey: key }, ...rest] });
+    const folder = await copySome({ builders: ([first, ...rest]) => [{ ...first, logoKey: key }, ...rest] });
     await writeStored(folder, key, 'a logo');
     await importSampleFiles(database, storages, folder);
     expect(await text((await storages.au1.byteStore.open(key))!.stream)).toBe('a logo');
-    const later = await importSampleFiles(database, storages, SAMPLES);
+    const later = await importSampleFiles(database, storages, await copySome({ builders: unchanged }));
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, `select logo_key from builder where id = '${id}'`)).toEqual([{ logo_key: key }]);
     const out = await fixture.createTemporaryFolder();

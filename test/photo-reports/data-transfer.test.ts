@@ -140,26 +140,24 @@ describe('an export, imported elsewhere', () => {
 });
 
 describe('an import', () => {
-  /** Not modified: no import of these tests is committed. */
-  let empty: CliHarness;
+  /** Has the export without its reports. Not modified: no import of these tests is committed. */
+  let withoutReports: CliHarness;
 
-  afterAll(() => empty.close());
+  afterAll(() => withoutReports.close());
 
-  /** Imports the export with changed rows, expects a failure, and returns the messages. */
+  /** Imports the reports of the export with changed rows, expects a failure, and returns the messages. */
   async function importInvalid(
     change: { reports?: (rows: Json[]) => Json[]; pages?: (rows: Json[]) => Json[] },
     ...args: string[]
   ): Promise<[string, number, string, string][]> {
     const changed = await mkdtemp(join(folder, 'changed-'));
-    await cp(join(folder, 'all'), changed, { recursive: true });
     const rewrite = async (name: string, work: (rows: Json[]) => Json[] = (rows) => rows) => {
-      const path = join(changed, `${name}.ndjson`);
-      const rows = (await readFile(path, 'utf8'))
+      const rows = (await readFile(join(folder, 'all', `${name}.ndjson`), 'utf8'))
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line));
       await writeFile(
-        path,
+        join(changed, `${name}.ndjson`),
         work(rows)
           .map((row) => `${JSON.stringify(row)}\n`)
           .join(''),
@@ -167,8 +165,8 @@ describe('an import', () => {
     };
     await rewrite('photo-reports', change.reports);
     await rewrite('photo-report-pages', change.pages);
-    const { code, err } = await empty.run(['import', changed, ...args, '--json']);
-    const [row] = (await empty.databases.au1
+    const { code, err } = await withoutReports.run(['import', changed, ...args, '--json']);
+    const [row] = (await withoutReports.databases.au1
       .fork()
       .execute('select count(*)::int as count from photo_report')) as Json[];
     const { count } = row;
@@ -188,7 +186,10 @@ describe('an import', () => {
   let line: number;
 
   beforeAll(async () => {
-    empty = await startCli();
+    withoutReports = await startCli();
+    const others = join(folder, 'others');
+    await cp(join(folder, 'all'), others, { recursive: true, filter: (path) => !/photo-report[^/]*$/.test(path) });
+    await withoutReports.json(['import', others]);
     const text = await readFile(join(folder, 'all', 'photo-reports.ndjson'), 'utf8');
     line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
   });

@@ -49,7 +49,6 @@ describe.each(SPELLINGS)('the e-mail address %s', (spelling, email, name) => {
   it('is found by commands and in searches', async () => {
     expect(await cli.json(['user', 'show', spelling])).toMatchObject({ name, email: toStored(email) });
     expect(await cli.json(['user', 'list', '--email', spelling.slice(0, -2)])).toMatchObject({ users: [{ name }] });
-    expect(await cli.json(['user', 'list', '--name', name.toUpperCase()])).toMatchObject({ users: [{ name }] });
     expect(await cli.json(['person', 'find', spelling])).toMatchObject({ people: [{ name }] });
   });
 
@@ -69,4 +68,8 @@ describe.each(SPELLINGS)('the e-mail address %s', (spelling, email, name) => {
     expect(err).toMatch(/^users\.ndjson:1: email: has the same email as user_/m);
     await cli.databases.au1.fork().execute('delete from app_user where id = ?', [other.userId]);
   });
+});
+
+it.each(USERS)('the name %s is found in capital letters', async (name) => {
+  expect(await cli.json(['user', 'list', '--name', name.toUpperCase()])).toMatchObject({ users: [{ name }] });
 });
