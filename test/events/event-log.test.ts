@@ -362,6 +362,17 @@ describe('the partitions of the log', () => {
     await client.query('drop table event_21000101');
   });
 
+  it('are kept while a cursor of 30 days may be on them: on the day before the thirtieth, too (EVT-11)', async () => {
+    const now = Date.now() + 50 * DAY_MS;
+    const toDay = (ago: number) => new Date(now - ago * DAY_MS).toISOString().slice(0, 10);
+    for (const ago of [31, 32]) await client.query('select create_event_partition($1::date)', [toDay(ago)]);
+    await maintainPartitions(database, now);
+    const { rows } = await client.query(
+      `select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'event'::regclass order by 1 limit 1`,
+    );
+    expect(rows[0].relname).toMatch(toDay(31).replaceAll('-', ''));
+  });
+
   it('exist before their day, and are dropped after 30 days with a note of their last number (EVT-11)', async () => {
     const now = Date.now() + 100 * DAY_MS;
     const days = async () =>
