@@ -1,36 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HEIC_MEMORY } from '../../src/images/heic.ts';
-import { createRenderProcess, renderImage } from '../../src/images/render.ts';
+import { describe, expect, it } from 'vitest';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
+import { HEIC_FIXTURES, useRendering } from '../support/rendering.ts';
 
-const FIXTURES = 'test/fixtures/heic';
-
-let folder: string;
-let tile: Buffer;
-let files = 0;
-const renderProcess = createRenderProcess({ memory: HEIC_MEMORY, timeoutMs: 30_000 });
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'builder-api-render-'));
-  tile = await readFile(join(FIXTURES, 'tile.heic'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function render(bytes: Buffer) {
-  const path = join(folder, String(++files));
-  await writeFile(path, bytes);
-  return renderImage(path, renderProcess);
-}
+const rendering = useRendering();
+const { render } = rendering;
 
 describe('a HEIC file', () => {
   it('with any byte changed is rendered or rejected, and the next image is rendered', async () => {
     const names = ['plain', 'alpha', 'ten-bit'];
-    const sources: Buffer[] = await Promise.all(names.map((name) => readFile(join(FIXTURES, `${name}.heic`))));
-    sources.push(createHeicGrid(tile, { columns: 2, rows: 1, width: 1000, height: 500, depth: true }));
+    const sources: Buffer[] = await Promise.all(names.map((name) => readFile(join(HEIC_FIXTURES, `${name}.heic`))));
+    sources.push(createHeicGrid(rendering.tile, { columns: 2, rows: 1, width: 1000, height: 500, depth: true }));
     let seed = 7;
     const random = (limit: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;

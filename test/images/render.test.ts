@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeHeic, HEIC_MEMORY } from '../../src/images/heic.ts';
-import { createRenderProcess, type RenderedImage, renderImage } from '../../src/images/render.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { decodeHeic } from '../../src/images/heic.ts';
+import type { RenderedImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { createHeicGrid } from '../support/heic-grid.ts';
 import { createHeicSequence } from '../support/heic-sequence.ts';
@@ -22,26 +21,16 @@ import {
   findColourDifference,
   QUADRANT_COLOURS,
 } from '../support/quadrant-picture.ts';
+import { HEIC_FIXTURES, useRendering } from '../support/rendering.ts';
 
-const FIXTURES = 'test/fixtures/heic';
-
+const rendering = useRendering();
+const { render } = rendering;
 let folder: string;
 let tile: Buffer;
-let files = 0;
-/** HEIC files are decoded within the 30 seconds of other images instead of 15, which a loaded machine may exceed. */
-const renderProcess = createRenderProcess({ memory: HEIC_MEMORY, timeoutMs: 30_000 });
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'builder-api-render-'));
-  tile = await readFile(join(FIXTURES, 'tile.heic'));
+beforeAll(() => {
+  ({ folder, tile } = rendering);
 });
-afterAll(() => rm(folder, { recursive: true }));
-
-async function render(bytes: Buffer) {
-  const path = join(folder, String(++files));
-  await writeFile(path, bytes);
-  return renderImage(path, renderProcess);
-}
 
 /** Colours in the middle of each quadrant. */
 async function coloursOf(file: Buffer): Promise<number[][]> {
@@ -139,7 +128,7 @@ describe('a HEIC file', () => {
   it.each(['plain', 'ten-bit', 'display-p3', 'thumbnail', 'chroma-444', 'chroma-422', 'lossless', 'alpha'])(
     'of the kind %s is rendered in its colours',
     async (name) => {
-      const { width, height, files } = await render(await readFile(join(FIXTURES, `${name}.heic`)));
+      const { width, height, files } = await render(await readFile(join(HEIC_FIXTURES, `${name}.heic`)));
       expect([width, height]).toEqual([96, 64]);
       const colours = await coloursOf(files.LARGE);
       // The right half of the transparent one is invisible.
@@ -156,7 +145,7 @@ describe('a HEIC file', () => {
     ['4:2:0', 'grey'],
     ['4:0:0', 'monochrome'],
   ])('in grey of the format %s is rendered in grey', async (_, name) => {
-    const colours = await coloursOf((await render(await readFile(join(FIXTURES, `${name}.heic`)))).files.LARGE);
+    const colours = await coloursOf((await render(await readFile(join(HEIC_FIXTURES, `${name}.heic`)))).files.LARGE);
     for (const colour of colours) expect(Math.max(...colour) - Math.min(...colour)).toBeLessThan(4);
     const expected = await createQuadrantPicture().greyscale().toColourspace('srgb').png().toBuffer();
     expectColours(colours, await coloursOf(expected));
@@ -202,7 +191,7 @@ describe('a HEIC file', () => {
   });
 
   it('beside a sequence of 2,000 frames is rendered alone', async () => {
-    const plain = await readFile(join(FIXTURES, 'plain.heic'));
+    const plain = await readFile(join(HEIC_FIXTURES, 'plain.heic'));
     expect(await render(createHeicSequence(plain, { frames: 2_000, still: true }))).toMatchObject({
       width: 96,
       height: 64,
@@ -234,7 +223,8 @@ describe('a hostile image', () => {
     ],
     [
       'a sequence of 2,000 frames without a still image',
-      async () => createHeicSequence(await readFile(join(FIXTURES, 'plain.heic')), { frames: 2_000, still: false }),
+      async () =>
+        createHeicSequence(await readFile(join(HEIC_FIXTURES, 'plain.heic')), { frames: 2_000, still: false }),
     ],
     [
       'tiles that do not fill the picture',
@@ -251,7 +241,7 @@ describe('a hostile image', () => {
   it('is not decoded beyond the bound of memory, and the next image is', async () => {
     const [path, small] = [join(folder, 'large.heic'), join(folder, 'small.heic')];
     await writeFile(path, createHeicGrid(tile, LARGE));
-    await writeFile(small, await readFile(join(FIXTURES, 'plain.heic')));
+    await writeFile(small, await readFile(join(HEIC_FIXTURES, 'plain.heic')));
     const limits = { memory: 48 * 1024 * 1024, timeoutMs: 30_000 };
     await expect(decodeHeic(path, 1600, limits)).rejects.toThrow('cannot be decoded');
     expect(await decodeHeic(small, 1600, limits)).toHaveProperty('width', 96);
