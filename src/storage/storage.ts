@@ -86,7 +86,7 @@ export class Storage {
     try {
       return found && ((await json(found.stream)) as T);
     } catch (error) {
-      throw error instanceof SyntaxError ? new OperatorError(`${key} in the store is no JSON: delete it.`) : error;
+      throw error instanceof SyntaxError ? new OperatorError(`${key} in the store is no JSON.`) : error;
     }
   }
 

@@ -169,7 +169,7 @@ describe('the sweep', () => {
 
   it('deletes nothing where the owner of the store cannot be read, and names the object (UPL-34)', async () => {
     await storage.store('deployment.json', Readable.from(['no JSON']), 'application/json', 1_000);
-    await expect(runSweep()).rejects.toThrow(new OperatorError('deployment.json in the store is no JSON: delete it.'));
+    await expect(runSweep()).rejects.toThrow(new OperatorError('deployment.json in the store is no JSON.'));
     await storage.byteStore.remove(['deployment.json']);
   });
 

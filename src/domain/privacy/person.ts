@@ -76,7 +76,7 @@ async function selectPeople(
   return rows.map((row) => ({ ...row, kind }));
 }
 
-/** Builders of users: of their memberships, and those that they have left, whose records have their ids. */
+/** Builders of users: of their memberships, and those that they have left and whose records name them by id. */
 const FORMER_BUILDERS = `select builder_id as id from membership where user_id = any(?::text[])
   union select builder_id from oauth_token_family where user_id = any(?::text[])
   union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
