@@ -29,8 +29,8 @@ function toCanonicalDigits(text: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/** Matches each JSON text with a number that may not be exact: it has 16 digits, or an exponent that is positive or of three digits. */
-export const MAY_BE_INEXACT = /\d{16}|\de(\+?\d|-\d{3})/i;
+/** Matches JSON text with a number, not an id, that may not be exact: of 16 digits, or with an exponent that is positive or of three digits. */
+export const MAY_BE_INEXACT = /(?:^|[\s:,[])-?[\d.]*?(?:\d{16}|\de(?:\+?\d|-\d{3}))/i;
 
 /** Returns the value of JSON. Numbers that are not exact are infinite in it, so that `isExactNumber` finds them. */
 export const parseExactJson = (text: string): unknown =>
