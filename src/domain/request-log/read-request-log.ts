@@ -1,8 +1,9 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { LoggedRequest } from '../../../entities/usage.entity.ts';
+import { toInstant } from '../../../schema/scalars.ts';
 import type { Database } from '../../database/database.ts';
 import { statement } from '../../database/pool/pg-pipeline.ts';
-import { decodeListCursor, encodeListCursor } from '../../database/read/list-cursor.ts';
+import { decodeListCursor, encodeListCursor, invalidCursor } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 
@@ -36,6 +37,8 @@ export async function readRequestLog(
   ];
   if (position) {
     const { afterValue: at, afterId } = position;
+    // The checksum is no secret: a made-up cursor may contain values of another type.
+    if (toInstant(at) === null || !/^\d{1,15}$/.test(afterId)) throw invalidCursor();
     where.push({ $or: [{ at: { $lt: at } }, { at, id: { $lt: Number(afterId) } }] });
   }
   const read = () =>
