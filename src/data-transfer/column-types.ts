@@ -1,3 +1,4 @@
+import { toArrayLiteral } from '../database/orm.ts';
 import * as types from './field-types.ts';
 
 /** Conversion of a column's values between JSON and PostgreSQL. */
@@ -19,9 +20,6 @@ const escapeCharacter = (character: string) => ESCAPES[character]!;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const SPECIAL = /[\\\n\r\t]/;
 const toCopyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, escapeCharacter) : value);
-
-/** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
-const toArrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
 const TYPES: Record<string, Omit<ColumnType, 'sql' | 'json'> & Partial<ColumnType>> = {
   text: { fallback: types.text, encode: toCopyText },
