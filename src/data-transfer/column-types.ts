@@ -1,4 +1,4 @@
-import { toArrayLiteral } from '../database/orm.ts';
+import { toArrayText } from '../database/orm.ts';
 import * as types from './field-types.ts';
 
 /** Conversion of a column's values between JSON and PostgreSQL. */
@@ -25,7 +25,7 @@ const TYPES: Record<string, Omit<ColumnType, 'sql' | 'json'> & Partial<ColumnTyp
   text: { fallback: types.text, encode: toCopyText },
   'text[]': {
     fallback: types.list(types.text),
-    encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
+    encode: (value: string[]) => toCopyText(toArrayText(value)),
   },
   boolean: { fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') },
   int: { fieldType: types.integer, encode: String },

@@ -44,10 +44,9 @@ export async function readRequestLog(
   const read = () =>
     database.fork().find(LoggedRequest, { $and: where }, { orderBy: { at: 'desc', id: 'desc' }, limit: limit + 1 });
   const rows = await (database.limits ? database.limits.runSlowRead(read) : read());
-  const data = rows.slice(0, limit);
-  const last = data.at(-1)!;
-  const next = rows.length > limit ? { afterValue: last.at, afterId: String(last.id), total: '' } : null;
-  return { data, meta: { nextCursor: next && encodeListCursor(scope, next) } };
+  const last = rows.length > limit ? rows[limit - 1]! : null;
+  const nextCursor = last && encodeListCursor(scope, { afterValue: last.at, afterId: String(last.id), total: '' });
+  return { data: rows.slice(0, limit), meta: { nextCursor } };
 }
 
 /** A day's requests are purged together, so that the two counts are of the same requests. */
