@@ -1,3 +1,4 @@
+import { toArrayText } from '../database/orm.ts';
 import * as types from './field-types.ts';
 
 /** Conversion of a column's values between JSON and PostgreSQL. */
@@ -20,14 +21,11 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r'
 const SPECIAL = /[\\\n\r\t]/;
 const toCopyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, escapeCharacter) : value);
 
-/** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
-const toArrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
-
 const TYPES: Record<string, Omit<ColumnType, 'sql' | 'json'> & Partial<ColumnType>> = {
   text: { fallback: types.text, encode: toCopyText },
   'text[]': {
     fallback: types.list(types.text),
-    encode: (value: string[]) => toCopyText(toArrayLiteral(value)),
+    encode: (value: string[]) => toCopyText(toArrayText(value)),
   },
   boolean: { fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f') },
   int: { fieldType: types.integer, encode: String },

@@ -69,8 +69,13 @@ export function createOrm(
   const platform = orm.em.getPlatform();
   const escapeValue = platform.escape.bind(platform);
   platform.escape = (value) => (typeof value === 'string' ? escapeLiteral(value) : escapeValue(value));
+  // Its own does not quote the text `null`, which would be none.
+  platform.marshallArray = toArrayText;
   return orm;
 }
+
+/** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
+export const toArrayText = (list: string[]) => `{${list.map((each) => `"${each.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
 /** Completes MikroORM that has discovered no entities, as its constructor does. `orm.getMetadata()` stays undefined. */
 function useMetadata(orm: MikroORM, metadata: MetadataStorage): void {

@@ -57,6 +57,7 @@ function toTransportError(error: FastifyError, request: FastifyRequest): ApiErro
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return payloadTooLarge(request.routeOptions.bodyLimit);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return unsupportedMediaType('application/json');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalidField('Content-Length', 'does not match the body');

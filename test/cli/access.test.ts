@@ -21,11 +21,14 @@ describe('integrator create', () => {
   const create = (...args: string[]) => ['integrator', 'create', ...args];
 
   it('registers an integrator with its deep-link schemes, without duplicates and in lower case', async () => {
-    const schemes = ['SiteSync', 'site-sync.v2', 'sitesync'].flatMap((scheme) => ['--deep-link-scheme', scheme]);
+    const schemes = ['SiteSync', 'site-sync.v2', 'sitesync', 'Null'].flatMap((scheme) => [
+      '--deep-link-scheme',
+      scheme,
+    ]);
     const created = await cli.json(create('--name', '  Site Sync  ', ...schemes));
     const expected = {
       name: 'Site Sync',
-      deepLinkSchemes: ['sitesync', 'site-sync.v2'],
+      deepLinkSchemes: ['sitesync', 'site-sync.v2', 'null'],
       createdAt: toTimestamp(CLI_START),
     };
     expect(created).toEqual({ regionId: 'au1', integratorId: created.integratorId, ...expected });

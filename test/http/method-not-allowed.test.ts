@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useService } from '../support/harness.ts';
 
 /** Methods that Fastify routes. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'] as const;
 
 const service = useService({ METRICS_TOKEN: 'metrics-token-of-a-test' });
 
@@ -62,6 +62,18 @@ describe('405 of an operation', () => {
       headers: { authorization: `Bearer ${token}` },
     });
     expect([statusCode, headers.allow]).toEqual([405, 'POST']);
+  });
+});
+
+describe('an unknown path', () => {
+  it.each(METHODS)('is no error of the service for %s, without a token (ERR-13)', async (method) => {
+    const { statusCode } = await service.request({ method: method as 'POST', url: '/nowhere' });
+    // QUERY needs a Content-Type (RFC 10008), without which Fastify calls no handler.
+    expect(statusCode).toBe(method === 'QUERY' ? 415 : 401);
+  });
+
+  it('has every method that Fastify routes', () => {
+    expect([...METHODS].sort()).toEqual([...service.app.supportedMethods].sort());
   });
 });
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../schema/ids.ts';
 import { SCOPES } from '../../schema/scopes.ts';
+import { encodeListCursor } from '../../src/database/read/list-cursor.ts';
 import {
   type CountedRequest,
   type FailedRequest,
@@ -267,6 +268,18 @@ describe('GET /request-log', () => {
     expect(await idsOf(`?startDate=${at}`)).toEqual(['c']);
     expect(await idsOf(`?endDate=${new Date(service.clock.now() - 1).toISOString()}`)).toEqual(['a', 'b']);
     expect(await idsOf(`?startDate=${at.slice(0, 10)}&endDate=${at.slice(0, 10)}`)).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    ['2026-06-01T00:00:00.000Z', 'none'],
+    ['2026-06-01T00:00:00.000Z', '1e99'],
+    ['no time, but as long as one of them', '1'],
+  ])('rejects a made-up cursor whose checksum is right: %s, %s', async (afterValue, afterId) => {
+    const scope = { list: 'request-log', filters: { integratorId } };
+    const cursor = encodeListCursor(scope, { afterValue, afterId, total: '' });
+    const response = await service.get(`/request-log?cursor=${cursor}`, token);
+    expect(response.statusCode, response.body).toBe(400);
+    expect(response.json().errors).toMatchObject([{ fieldName: 'cursor' }]);
   });
 
   it.each([

@@ -1,20 +1,20 @@
 import {
   coerceInputValue,
   type DocumentNode,
-  type FloatValueNode,
   GraphQLError,
   type GraphQLInputType,
   getVariableValues,
-  type IntValueNode,
   ProvidedRequiredArgumentsRule,
   typeFromAST,
   type ValidationRule,
+  type ValueNode,
   ValuesOfCorrectTypeRule,
   validate,
   valueFromASTUntyped,
 } from 'graphql';
 import { formatFieldPath, toFieldErrors } from '../../../schema/input.ts';
 import { INEXACT_NUMBER, isExactText, JsonValueError } from '../../../schema/json-problems.ts';
+import { isCleanText, UNCLEAN } from '../../../schema/text.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { type FieldError, FieldErrors, ValidationError } from '../../shared/errors.ts';
 import { parseArguments, toNamedArgument } from '../engine/arguments.ts';
@@ -47,17 +47,18 @@ export const deferInputErrors =
     return {};
   };
 
-/** Validation rule: number literals are exact, as numbers of JSON are. ERR-27. */
-const exactNumbers: ValidationRule = (context) => {
-  const check = (node: IntValueNode | FloatValueNode) => {
-    if (isExactText(node.value)) return;
-    const originalError = new JsonValueError([{ fieldName: '', message: INEXACT_NUMBER }]);
-    context.reportError(new GraphQLError(INEXACT_NUMBER, { nodes: node, originalError }));
+/** Validation rule: literals are exact numbers and texts that can be stored, as values of JSON are. ERR-27. */
+const storableLiterals: ValidationRule = (context) => {
+  const check = (isValid: (text: string) => boolean, message: string) => (node: ValueNode & { value: string }) => {
+    if (isValid(node.value)) return;
+    const originalError = new JsonValueError([{ fieldName: '', message }]);
+    context.reportError(new GraphQLError(message, { nodes: node, originalError }));
   };
-  return { IntValue: check, FloatValue: check };
+  const number = check(isExactText, INEXACT_NUMBER);
+  return { IntValue: number, FloatValue: number, StringValue: check(isCleanText, UNCLEAN) };
 };
 
-const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule, exactNumbers];
+const INPUT_RULES = [ValuesOfCorrectTypeRule, ProvidedRequiredArgumentsRule, storableLiterals];
 
 /** Whether no literal of a validated document is invalid. */
 export const hasValidLiterals = (document: DocumentNode): boolean => !literalErrors.get(document)?.length;

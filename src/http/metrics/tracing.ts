@@ -131,18 +131,16 @@ export function installTracing(app: FastifyInstance, settings: TracingSettings):
     const { method, routeOptions, context, id } = request;
     const route = routeOptions.url;
     span.updateName(route === undefined ? method : `${method} ${route}`);
-    span.setAttributes(
-      withoutUndefined({
-        'http.request.method': method,
-        'http.route': route,
-        'http.response.status_code': statusCode,
-        'url.path': toLoggedPath(request.url),
-        'builder_api.request_id': id,
-        'builder_api.operation': context?.operation.name ?? undefined,
-        'builder_api.integrator_id': context?.caller.integratorId ?? undefined,
-        'builder_api.region': context?.region,
-      }),
-    );
+    span.setAttributes({
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': statusCode,
+      'url.path': toLoggedPath(request.url),
+      'builder_api.request_id': id,
+      'builder_api.operation': context?.operation.name ?? undefined,
+      'builder_api.integrator_id': context?.caller.integratorId ?? undefined,
+      'builder_api.region': context?.region,
+    });
     if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
     done();
@@ -152,6 +150,3 @@ export function installTracing(app: FastifyInstance, settings: TracingSettings):
     await tracing.close();
   });
 }
-
-const withoutUndefined = (attributes: SpanAttributes) =>
-  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
