@@ -315,6 +315,27 @@ describe('a name in an address or the key of a file', () => {
   });
 });
 
+describe('a report that names its author by address, in a builder that the person does not belong to', () => {
+  useDatabase();
+
+  it('has its texts listed, and counts as a record of the person for snapshots of the builder (PRV-2, PRV-4)', async () => {
+    const [other] = await run('select id from builder where id <> ? limit 1', BUILDER);
+    await run('delete from membership where user_id = ? and builder_id = ?', PRIYA.user, other!.id);
+    const author = { externalId: 'author-1', name: 'P. N.', email: PRIYA.email.toUpperCase() };
+    await run(
+      `update photo_report set builder_id = ?, project_id = null, mapped_admin_user_id = null, title = ?, source_author = ?::jsonb`,
+      ...[other!.id, `Walk of ${PRIYA.name}`, JSON.stringify(author)],
+    );
+    const context = contextOf(database, storage);
+    const { mentionedIn } = await exportPerson(context, [PRIYA.user]);
+    expect(mentionedIn.map(({ builderId }) => builderId)).toContain(other!.id);
+    const { texts, erasureId } = await erasePerson(context, [PRIYA.user]);
+    expect(texts.map(({ table, column }) => `${table}.${column}`)).toContain('photo_report.title');
+    const [erasure] = await run('select builder_ids from erasure where id = ?', erasureId);
+    expect(erasure!.builder_ids).toContain(other!.id);
+  });
+});
+
 describe('the replacement of a name', () => {
   useDatabase();
 
