@@ -103,13 +103,14 @@ async function selectRow(em: EntityManager, table: PersonalTable, id: string, lo
 const IDENTIFYING =
   /^(id|noteId|attachmentId|externalId|externalSourceId|pageExternalSourceId|mappedAdminUserId|source(App|BlockId|DeepLink|ExternalId))$/;
 
-/** Returns the value with its strings and names of fields replaced, but those that identify. */
+/** Returns the value with its strings and names of fields replaced, but those that identify. An e-mail address remains one. */
 function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace));
   if (!isObject(value)) return value;
+  const inAddress = (text: string) => (replace(text) === text ? text : replace(text).replaceAll(' ', '.'));
   const inField = ([name, each]: [string, unknown]) =>
-    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, replace)];
+    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, name === 'email' ? inAddress : replace)];
   return Object.fromEntries(Object.entries(value).map(inField));
 }
 

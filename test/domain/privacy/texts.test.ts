@@ -394,6 +394,26 @@ describe('the replacement of a name in one text', () => {
     });
   });
 
+  it('leaves the address of an author an address, so that an export of the report is imported', async () => {
+    const [report] = await run('select id, content from photo_report limit 1');
+    const author = { externalId: 'author-1', name: 'P. N.', email: 'priya.nair@home.example' };
+    const content = { ...(report!.content as object), sourceAuthor: author };
+    await run(
+      `update photo_report set content = ?::jsonb, source_author = ?::jsonb, mapped_admin_user_id = null, fingerprint = ? where id = ?`,
+      ...[JSON.stringify(content), JSON.stringify(author), createFingerprint(canonicalJson(content)), report!.id],
+    );
+    await run(`update photo_report set content = content - 'mappedAdminUserId' where id = ?`, report!.id);
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, PRIYA_IDS);
+    await replaceErasedText(context, erasureId, `photo_report/${report!.id}/source_author`, PRIYA.name);
+    const [replaced] = await run('select source_author from photo_report where id = ?', report!.id);
+    const email = `${pseudonym.replaceAll(' ', '.')}@home.example`;
+    expect(replaced!.source_author).toEqual({ ...author, email });
+    const folder = join(await fixture.createTemporaryFolder(), 'export');
+    await exportFolder(database, folder);
+    expect((await importFolder(database, folder)).committed).toBe(true);
+  });
+
   it('leaves identifiers and links of reports and photos, so that an export of them is imported', async () => {
     const [report] = await run('select id, content from photo_report limit 1');
     const link = 'https://notes.example/walks/priya-nair/1';
