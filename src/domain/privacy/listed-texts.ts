@@ -67,21 +67,15 @@ export function replaceErasedText(
     if (table.columns.has('updatedAt')) changes.updated_at = now;
     await updateRow(em, table, listed.id, changes);
     const { builderId } = row;
-    await record({
-      action: 'person.text_replaced',
-      objectId: pseudonym,
-      personId: pseudonym,
-      builderId,
-      after: { place },
-    });
+    const subject = { objectId: pseudonym, personId: pseudonym, builderId };
+    await record({ action: 'person.text_replaced', ...subject, after: { place } });
     return { place, builderId, value: changes[listed.column] ?? row.values[listed.column] };
   });
 }
 
 /** Returns the pseudonym and the places of all erasures of the person. */
 async function findErasure(em: EntityManager, id: string): Promise<{ pseudonym: string; places: ErasurePlace[] }> {
-  const isOf = { $or: [{ id }, { subjectIds: { $contains: [id] } }] };
-  const found = await em.findOne(Erasure, { kind: 'PERSON', ...isOf });
+  const found = await em.findOne(Erasure, { kind: 'PERSON', $or: [{ id }, { subjectIds: { $contains: [id] } }] });
   const all = found ? await findErasures(em, found.subjectIds) : [];
   if (all.length === 0) throw new UnknownPersonError([id]);
   const places = new Map(all.flatMap((each) => each.places).map((place) => [toPlace(place), place]));
@@ -111,7 +105,9 @@ function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   const inAddress = (text: string) => (replace(text) === text ? text : replace(text).replaceAll(' ', '.'));
   const inField = ([name, each]: [string, unknown]) =>
     IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, name === 'email' ? inAddress : replace)];
-  return Object.fromEntries(Object.entries(value).map(inField));
+  const fields = Object.fromEntries(Object.entries(value).map(inField));
+  if (Object.keys(fields).length === Object.keys(value).length) return fields;
+  throw new InvalidInputError('replace', 'the text has two fields that would have the same name');
 }
 
 /** Returns the changed columns: the one with the text, and those that must agree with it. */

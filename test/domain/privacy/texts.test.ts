@@ -394,6 +394,17 @@ describe('the replacement of a name in one text', () => {
     });
   });
 
+  it('is refused where two fields of a photo would become one', async () => {
+    const metadata = { [PRIYA.name]: 'seen at 7', 'priya  nair': 'seen at 9' };
+    await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify(metadata), BUILDER);
+    const [photo] = await run('select id from photo where builder_id = ? limit 1', BUILDER);
+    const context = contextOf(database, storage);
+    const { erasureId } = await erasePerson(context, PRIYA_IDS);
+    const replaced = replaceErasedText(context, erasureId, `photo/${photo!.id}/metadata`, PRIYA.name);
+    await expect(replaced).rejects.toThrow('two fields that would have the same name');
+    expect(await run('select metadata from photo where id = ?', photo!.id)).toEqual([{ metadata }]);
+  });
+
   it('leaves the address of an author an address, so that an export of the report is imported', async () => {
     const [report] = await run('select id, content from photo_report limit 1');
     const author = { externalId: 'author-1', name: 'P. N.', email: 'priya.nair@home.example' };
