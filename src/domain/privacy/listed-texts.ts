@@ -6,6 +6,7 @@ import { executeBound } from '../../database/write/execute-bound.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
+import { validatePageDocument } from '../photo-reports/page-document.ts';
 import { findErasures } from './erasure-list.ts';
 import { replaceName } from './name-patterns.ts';
 import { UnknownPersonError } from './person.ts';
@@ -126,6 +127,10 @@ function replaceWithDependents(
     if (canonicalJson(replaced) !== canonicalJson(values[each])) changes[each] = replaced;
   }
   if (changes.content) changes.fingerprint = createFingerprint(canonicalJson(changes.content));
+  const validate = (content: unknown) => validatePageDocument((content as { page: unknown }).page, 'content.page');
+  // A report that has a text beyond its limit, or no longer is one, could not be imported.
+  const [error] = changes.content ? validate(changes.content).slice(validate(values.content).length) : [];
+  if (error) throw new InvalidInputError('replace', `${error.fieldName} ${error.message}`);
   if (table === 'meeting' && changes.notes !== undefined) changes.note_blocks = moveBlocks(values, changes, replace);
   return changes;
 }

@@ -405,6 +405,20 @@ describe('the replacement of a name in one text', () => {
     expect(await run('select metadata from photo where id = ?', photo!.id)).toEqual([{ metadata }]);
   });
 
+  it('is refused where a report would have a text that is too long to be imported', async () => {
+    const [report] = await run('select id, content from photo_report limit 1');
+    const { page } = report!.content as { page: object };
+    const title = `${PRIYA.name} ${'x'.repeat(19_985)}`;
+    await run(
+      'update photo_report set content = ?::jsonb, title = ? where id = ?',
+      ...[JSON.stringify({ ...(report!.content as object), page: { ...page, title } }), title, report!.id],
+    );
+    const context = contextOf(database, storage);
+    const { erasureId } = await erasePerson(context, PRIYA_IDS);
+    const replaced = replaceErasedText(context, erasureId, `photo_report/${report!.id}/title`, PRIYA.name);
+    await expect(replaced).rejects.toThrow('content.page.title');
+  });
+
   it('leaves the address of an author an address, so that an export of the report is imported', async () => {
     const [report] = await run('select id, content from photo_report limit 1');
     const author = { externalId: 'author-1', name: 'P. N.', email: 'priya.nair@home.example' };
