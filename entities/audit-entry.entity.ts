@@ -38,7 +38,7 @@ export type AuditValues = Record<string, unknown>;
 /** An entry of the audit log (ACC-20). The table is append-only; ids are not foreign keys, because entries outlive their objects. */
 @Entity({ tableName: 'audit_entry' })
 @PersonalData<AuditEntry>({
-  of: { user: 'personId', worker: 'personId' },
+  of: { user: 'personId', worker: 'personId', profile: 'personId', contact: 'personId' },
   erase: 'audit',
   none: ['action', 'objectType', 'builderId', 'integratorId'],
   kept: ['actorId', 'objectId', 'personId', 'origin', 'valuesBefore', 'valuesAfter'],

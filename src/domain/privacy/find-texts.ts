@@ -93,8 +93,7 @@ export async function findTexts(
           where ${isOfBuilder} and (${comparable('found.whole')} or ${comparable('found.joined')}) order by 1`,
         [pattern, ...(isOfBuilder === 'true' ? [] : [toArray(builderIds)]), pattern, pattern],
       );
-      const { className: type } = table;
-      const [property, name] = [column.name as string, column.fieldNames[0]!];
+      const [type, property, name] = [table.className, column.name as string, column.fieldNames[0]!];
       for (const { id, builderId, texts, whole } of rows) {
         const place = { type, property, table: table.table, id, column: name, builderId };
         found.push({ ...place, texts: texts.length > 0 ? texts : [whole] });

@@ -6,6 +6,7 @@ import { executeBound } from '../../database/write/execute-bound.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
+import { validatePageDocument } from '../photo-reports/page-document.ts';
 import { findErasures } from './erasure-list.ts';
 import { replaceName } from './name-patterns.ts';
 import { UnknownPersonError } from './person.ts';
@@ -67,21 +68,15 @@ export function replaceErasedText(
     if (table.columns.has('updatedAt')) changes.updated_at = now;
     await updateRow(em, table, listed.id, changes);
     const { builderId } = row;
-    await record({
-      action: 'person.text_replaced',
-      objectId: pseudonym,
-      personId: pseudonym,
-      builderId,
-      after: { place },
-    });
+    const subject = { objectId: pseudonym, personId: pseudonym, builderId };
+    await record({ action: 'person.text_replaced', ...subject, after: { place } });
     return { place, builderId, value: changes[listed.column] ?? row.values[listed.column] };
   });
 }
 
 /** Returns the pseudonym and the places of all erasures of the person. */
 async function findErasure(em: EntityManager, id: string): Promise<{ pseudonym: string; places: ErasurePlace[] }> {
-  const isOf = { $or: [{ id }, { subjectIds: { $contains: [id] } }] };
-  const found = await em.findOne(Erasure, { kind: 'PERSON', ...isOf });
+  const found = await em.findOne(Erasure, { kind: 'PERSON', $or: [{ id }, { subjectIds: { $contains: [id] } }] });
   const all = found ? await findErasures(em, found.subjectIds) : [];
   if (all.length === 0) throw new UnknownPersonError([id]);
   const places = new Map(all.flatMap((each) => each.places).map((place) => [toPlace(place), place]));
@@ -103,14 +98,17 @@ async function selectRow(em: EntityManager, table: PersonalTable, id: string, lo
 const IDENTIFYING =
   /^(id|noteId|attachmentId|externalId|externalSourceId|pageExternalSourceId|mappedAdminUserId|source(App|BlockId|DeepLink|ExternalId))$/;
 
-/** Returns the value with its strings and names of fields replaced, but those that identify. */
+/** Returns the value with its strings and names of fields replaced, but those that identify. An e-mail address remains one. */
 function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace));
   if (!isObject(value)) return value;
+  const inAddress = (text: string) => (replace(text) === text ? text : replace(text).replaceAll(' ', '.'));
   const inField = ([name, each]: [string, unknown]) =>
-    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, replace)];
-  return Object.fromEntries(Object.entries(value).map(inField));
+    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, name === 'email' ? inAddress : replace)];
+  const fields = Object.fromEntries(Object.entries(value).map(inField));
+  if (Object.keys(fields).length === Object.keys(value).length) return fields;
+  throw new InvalidInputError('replace', 'the text has two fields that would have the same name');
 }
 
 /** Returns the changed columns: the one with the text, and those that must agree with it. */
@@ -129,6 +127,10 @@ function replaceWithDependents(
     if (canonicalJson(replaced) !== canonicalJson(values[each])) changes[each] = replaced;
   }
   if (changes.content) changes.fingerprint = createFingerprint(canonicalJson(changes.content));
+  const validate = (content: unknown) => validatePageDocument((content as { page: unknown }).page, 'content.page');
+  // A report that has a text beyond its limit, or no longer is one, could not be imported.
+  const [error] = changes.content ? validate(changes.content).slice(validate(values.content).length) : [];
+  if (error) throw new InvalidInputError('replace', `${error.fieldName} ${error.message}`);
   if (table === 'meeting' && changes.notes !== undefined) changes.note_blocks = moveBlocks(values, changes, replace);
   return changes;
 }

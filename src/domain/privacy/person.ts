@@ -76,12 +76,13 @@ async function selectPeople(
   return rows.map((row) => ({ ...row, kind }));
 }
 
-/** Builders of users: of their memberships, and those that they have left and whose records name them by id. */
+/** Builders of users: of their memberships, and those that they have left and whose records name them by id, or anybody by address. */
 const FORMER_BUILDERS = `select builder_id as id from membership where user_id = any(?::text[])
   union select builder_id from oauth_token_family where user_id = any(?::text[])
-  union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
   union select builder_id from defect, unnest(?::text[]) person where assignees @> jsonb_build_array(jsonb_build_object('id', person))
-  union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null`;
+  union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null
+  union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
+    or comparable_text(source_author ->> 'email') = any(?::text[])`;
 
 /** Loads the person of the ids. Returns also the ids without a record. */
 export async function loadPerson(
@@ -100,8 +101,8 @@ export async function loadPerson(
       if (row.builderId) builderIds.add(row.builderId);
     }
   }
-  const former = await em.execute<{ id: string }[]>(FORMER_BUILDERS, new Array(6).fill(toArray(ids.user)));
-  for (const { id } of former) builderIds.add(id);
+  const values = [...new Array(6).fill(toArray(ids.user)), toArray([...emails].map(toComparableText))];
+  for (const { id } of (await executeBound<{ id: string }>(em, FORMER_BUILDERS, values)).rows) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
   const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;
   return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };

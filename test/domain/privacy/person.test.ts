@@ -130,6 +130,14 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       expect(entry).toMatchObject({ person_id: PRIYA.user, actor_id: 'robin' });
     });
 
+    it('has the entries of the audit log about a user, worker, profile or contact (PRV-2)', async () => {
+      const people = [PRIYA.user, PRIYA.profile, WORKER.id, CONTACT.id];
+      const context = contextOf(database, storage);
+      const entries = async () => (await exportPerson(context, people)).records.AuditEntry ?? [];
+      await entries();
+      expect(new Set((await entries()).map(({ personId }) => personId))).toEqual(new Set(people));
+    });
+
     it('is of a worker with visits, events, access and inductions', async () => {
       const exported = await exportPerson(contextOf(database, storage), [WORKER.id]);
       expect(Object.keys(exported.records)).toEqual(

@@ -315,6 +315,27 @@ describe('a name in an address or the key of a file', () => {
   });
 });
 
+describe('a report that names its author by address, in a builder that the person does not belong to', () => {
+  useDatabase();
+
+  it('has its texts listed, and counts as a record of the person for snapshots of the builder (PRV-2, PRV-4)', async () => {
+    const [other] = await run('select id from builder where id <> ? limit 1', BUILDER);
+    await run('delete from membership where user_id = ? and builder_id = ?', PRIYA.user, other!.id);
+    const author = { externalId: 'author-1', name: 'P. N.', email: PRIYA.email.toUpperCase() };
+    await run(
+      `update photo_report set builder_id = ?, project_id = null, mapped_admin_user_id = null, title = ?, source_author = ?::jsonb`,
+      ...[other!.id, `Walk of ${PRIYA.name}`, JSON.stringify(author)],
+    );
+    const context = contextOf(database, storage);
+    const { mentionedIn } = await exportPerson(context, [PRIYA.user]);
+    expect(mentionedIn.map(({ builderId }) => builderId)).toContain(other!.id);
+    const { texts, erasureId } = await erasePerson(context, [PRIYA.user]);
+    expect(texts.map(({ table, column }) => `${table}.${column}`)).toContain('photo_report.title');
+    const [erasure] = await run('select builder_ids from erasure where id = ?', erasureId);
+    expect(erasure!.builder_ids).toContain(other!.id);
+  });
+});
+
 describe('the replacement of a name', () => {
   useDatabase();
 
@@ -371,6 +392,51 @@ describe('the replacement of a name in one text', () => {
       notes: `Synced by ${pseudonym}.\n\nEvacuate at 3 pm.`,
       note_blocks: [{ ...block, text: `Synced by ${pseudonym}.` }],
     });
+  });
+
+  it('is refused where two fields of a photo would become one', async () => {
+    const metadata = { [PRIYA.name]: 'seen at 7', 'priya  nair': 'seen at 9' };
+    await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify(metadata), BUILDER);
+    const [photo] = await run('select id from photo where builder_id = ? limit 1', BUILDER);
+    const context = contextOf(database, storage);
+    const { erasureId } = await erasePerson(context, PRIYA_IDS);
+    const replaced = replaceErasedText(context, erasureId, `photo/${photo!.id}/metadata`, PRIYA.name);
+    await expect(replaced).rejects.toThrow('two fields that would have the same name');
+    expect(await run('select metadata from photo where id = ?', photo!.id)).toEqual([{ metadata }]);
+  });
+
+  it('is refused where a report would have a text that is too long to be imported', async () => {
+    const [report] = await run('select id, content from photo_report limit 1');
+    const { page } = report!.content as { page: object };
+    const title = `${PRIYA.name} ${'x'.repeat(19_985)}`;
+    await run(
+      'update photo_report set content = ?::jsonb, title = ? where id = ?',
+      ...[JSON.stringify({ ...(report!.content as object), page: { ...page, title } }), title, report!.id],
+    );
+    const context = contextOf(database, storage);
+    const { erasureId } = await erasePerson(context, PRIYA_IDS);
+    const replaced = replaceErasedText(context, erasureId, `photo_report/${report!.id}/title`, PRIYA.name);
+    await expect(replaced).rejects.toThrow('content.page.title');
+  });
+
+  it('leaves the address of an author an address, so that an export of the report is imported', async () => {
+    const [report] = await run('select id, content from photo_report limit 1');
+    const author = { externalId: 'author-1', name: 'P. N.', email: 'priya.nair@home.example' };
+    const content = { ...(report!.content as object), sourceAuthor: author };
+    await run(
+      `update photo_report set content = ?::jsonb, source_author = ?::jsonb, mapped_admin_user_id = null, fingerprint = ? where id = ?`,
+      ...[JSON.stringify(content), JSON.stringify(author), createFingerprint(canonicalJson(content)), report!.id],
+    );
+    await run(`update photo_report set content = content - 'mappedAdminUserId' where id = ?`, report!.id);
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, PRIYA_IDS);
+    await replaceErasedText(context, erasureId, `photo_report/${report!.id}/source_author`, PRIYA.name);
+    const [replaced] = await run('select source_author from photo_report where id = ?', report!.id);
+    const email = `${pseudonym.replaceAll(' ', '.')}@home.example`;
+    expect(replaced!.source_author).toEqual({ ...author, email });
+    const folder = join(await fixture.createTemporaryFolder(), 'export');
+    await exportFolder(database, folder);
+    expect((await importFolder(database, folder)).committed).toBe(true);
   });
 
   it('leaves identifiers and links of reports and photos, so that an export of them is imported', async () => {
