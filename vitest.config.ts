@@ -2,6 +2,11 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+// For the workers and for the threads and programs that tests start, each of which would remove the types and compile anew. The functions of
+// cached code are not measured precisely.
+if (!process.argv.includes('--coverage'))
+  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
+
 export default defineConfig({
   resolve: {
     // Vite would take graphql's `module` build where Node takes `main`; two copies do not know each other's types.
@@ -13,8 +18,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/**/*.proof.test.ts'],
     // The service is loaded once per worker, not once per file: each file has databases and a service of its own all the same.
     isolate: false,
-    // Tests wait for PostgreSQL, browsers and programs as much as they work, and each takes connections of the one PostgreSQL.
-    maxWorkers: Math.min(4, availableParallelism() + 2),
+    // Tests wait for PostgreSQL and programs as much as they work, but each further worker loads and compiles the service: 8 to 10 s of
+    // processor time for the fourth on two processors.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     // A loaded machine may cut a browser or a race short once; what fails twice is broken.
     retry: process.env.CI ? 1 : 0,
     globalSetup: ['test/setup/cluster.ts'],

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { arbitraryText } from '../support/arbitrary-text.ts';
 import { useBuilderClient } from '../support/builder-client.ts';
 import { useService } from '../support/harness.ts';
 import { createPicture } from '../support/images.ts';
@@ -374,15 +375,12 @@ describe('any multipart body', () => {
   const parts = fc.array(
     fc.record(
       {
-        name: fc.oneof(
-          fc.constantFrom('file', 'type', 'file:0', 'type:0', '', 'constructor'),
-          fc.string({ unit: 'binary' }),
-        ),
-        fileName: fc.oneof(fc.constantFrom('a.jpg', '../a', 'a\0b', '"', '\r\n'), fc.string({ unit: 'binary' })),
+        name: fc.oneof(fc.constantFrom('file', 'type', 'file:0', 'type:0', '', 'constructor'), arbitraryText()),
+        fileName: fc.oneof(fc.constantFrom('a.jpg', '../a', 'a\0b', '"', '\r\n'), arbitraryText()),
         type: fc.oneof(fc.constantFrom('image/jpeg', 'application/json', 'text/plain', ''), fc.string()),
         body: fc.oneof(
           fc.constant('attachment'),
-          fc.string({ unit: 'binary' }),
+          arbitraryText(),
           fc.uint8Array().map((b) => Buffer.from(b)),
         ),
       },

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { arbitraryText } from '../../support/arbitrary-text.ts';
 import type { Samples } from '../../support/samples.ts';
 import type { Json } from './contract.ts';
 
@@ -110,7 +111,7 @@ const longTexts = fc
   );
 const hostileTexts = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...DICTIONARY) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 2, arbitrary: arbitraryText({ maxLength: 40 }) },
   { weight: 2, arbitrary: fc.string({ maxLength: 30 }) },
   { weight: 1, arbitrary: longTexts },
 );
