@@ -47,9 +47,9 @@ interface ChangeList {
   /** Column that identifies a row. */
   id: string;
   /** Conditions of filters, with `?` for the value. Default: the column that is named like the filter has the value. */
-  filters: Record<string, string>;
-  /** SQL of the fields of a row. */
-  fields: Record<string, string>;
+  filters?: Record<string, string>;
+  /** SQL of the properties of an item but `updatedAt`, as arguments of `json_build_object`. */
+  properties: string;
 }
 
 export type ChangeWindow = Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>;
@@ -71,38 +71,24 @@ const START = { afterValue: '0001-01-01 00:00:00+00', afterId: '0', total: '' };
 /** SQL of an instant as the API writes it. */
 const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-const object = (fields: Record<string, string>) =>
-  `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`)})`;
-
 /** The roster of a project: whoever ever had access is in it. It informs and decides nothing (ATT-35). */
 export const ROSTER: ChangeList = {
   name: 'gate.roster',
   from: `site_access t join worker on worker.id = t.worker_id
     left join subcontractor on subcontractor.id = worker.subcontractor_id and subcontractor.archived_at is null`,
   id: 't.worker_id',
-  filters: {},
-  fields: {
-    id: `'${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2})`,
-    workerId: 't.worker_id',
-    fullName: 'worker.full_name',
-    subcontractor: `case when subcontractor.id is not null then ${object({ id: 'subcontractor.id', name: 'subcontractor.name', builderId: 't.builder_id' })} end`,
-    status: `case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end`,
-    inductionStatus: `(select induction.status from induction where induction.worker_id = t.worker_id
-      and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1)`,
-    grantedAt: instant('t.granted_at'),
-    revokedAt: instant('t.revoked_at'),
-    updatedAt: instant('t.listed_at'),
-  },
+  properties: `'id', '${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2}),
+    'workerId', t.worker_id, 'fullName', worker.full_name,
+    'subcontractor', case when subcontractor.id is not null
+      then json_build_object('id', subcontractor.id, 'name', subcontractor.name, 'builderId', t.builder_id) end,
+    'status', case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end,
+    'inductionStatus', (select induction.status from induction where induction.worker_id = t.worker_id
+      and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1),
+    'grantedAt', ${instant('t.granted_at')}, 'revokedAt', ${instant('t.revoked_at')}`,
 };
 
-const PAYLOAD = {
-  sourceEventId: 't.source_event_id',
-  sourceSignOnEventId: 't.source_sign_on_event_id',
-  workerId: 't.worker_id',
-  type: 't.type',
-  occurredAt: instant('t.occurred_at'),
-  deviceId: 't.device_id',
-};
+const PAYLOAD = `'sourceEventId', t.source_event_id, 'sourceSignOnEventId', t.source_sign_on_event_id, 'workerId', t.worker_id,
+  'type', t.type, 'occurredAt', ${instant('t.occurred_at')}, 'deviceId', t.device_id`;
 
 /** The events that an integrator has sent for a project, and what became of them (ATT-37). */
 export const OWN_EVENTS: ChangeList = {
@@ -113,20 +99,10 @@ export const OWN_EVENTS: ChangeList = {
     startDate: 't.occurred_at >= ?::timestamptz',
     endDate: 't.occurred_at <= ?::timestamptz',
   },
-  fields: {
-    id: 't.id',
-    ...PAYLOAD,
-    status: 't.status',
-    rejection: 't.rejection',
-    signOnId: 't.visit_id',
-    receivedAt: instant('t.created_at'),
-    updatedAt: instant('t.listed_at'),
-    visit: `case when visit.id is not null then ${object({
-      signedOnAt: instant('visit.signed_on_at'),
-      signedOffAt: instant('visit.signed_off_at'),
-      closedAt: instant('visit.closed_at'),
-    })} end`,
-  },
+  properties: `'id', t.id, ${PAYLOAD}, 'status', t.status, 'rejection', t.rejection, 'signOnId', t.visit_id,
+    'receivedAt', ${instant('t.created_at')}, 'visit', case when visit.id is not null then json_build_object(
+      'signedOnAt', ${instant('visit.signed_on_at')}, 'signedOffAt', ${instant('visit.signed_off_at')},
+      'closedAt', ${instant('visit.closed_at')}) end`,
 };
 
 /** The events of an integrator that were rejected with 409 (ATT-38). */
@@ -135,16 +111,9 @@ export const OWN_CONFLICTS: ChangeList = {
   from: 'sign_on_conflict t',
   id: 't.id',
   filters: { status: `(t.resolved_at is null) = (? = 'OPEN')` },
-  fields: {
-    code: 't.code',
-    event: object(PAYLOAD),
-    firstReceivedAt: instant('t.created_at'),
-    lastReceivedAt: instant('t.updated_at'),
-    count: 't.answers',
-    resolvedAt: instant('t.resolved_at'),
-    resolution: 't.resolution',
-    updatedAt: instant('t.listed_at'),
-  },
+  properties: `'code', t.code, 'event', json_build_object(${PAYLOAD}), 'firstReceivedAt', ${instant('t.created_at')},
+    'lastReceivedAt', ${instant('t.updated_at')}, 'count', t.answers, 'resolvedAt', ${instant('t.resolved_at')},
+    'resolution', t.resolution`,
 };
 
 /**
@@ -172,9 +141,10 @@ export async function readChanges<T>(
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}`;
   const conditions = Object.entries(scope.filters).flatMap(([name, value]) =>
-    value == null ? [] : (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
+    value == null ? [] : (list.filters?.[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
   );
-  const text = `select t.listed_at, ${list.id}, ${object(list.fields)} from ${list.from}
+  const text = `select t.listed_at, ${list.id},
+    json_build_object(${list.properties}, 'updatedAt', ${instant('t.listed_at')}) from ${list.from}
     where ${conditions.join(' and ')} and (t.listed_at, ${list.id}) > (${bind(begin.afterValue)}, ${bind(begin.afterId)})
     order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`.replace(/\s+/g, ' ');
   const given = Object.keys(filters).filter((name) => filters[name] != null);
