@@ -52,13 +52,6 @@ interface ChangeList {
   properties: string;
 }
 
-export type ChangeWindow = Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>;
-
-export interface ChangePage<T> {
-  data: T[];
-  meta: { nextCursor: string; hasMore: boolean };
-}
-
 /** Milliseconds by which the clock of a gate may be ahead: an event is listed at most so long before it has occurred. */
 const EARLIEST_LISTING_MS = 3_600_000;
 
@@ -128,8 +121,8 @@ export async function readChanges<T>(
   list: ChangeList,
   owner: Pick<SignOnEvent, 'builderId' | 'projectId'> & { integratorId?: string },
   filters: Record<string, string | null | undefined>,
-  { cursor, limit, updatedSince }: ChangeWindow,
-): Promise<ChangePage<T>> {
+  { cursor, limit, updatedSince }: Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>,
+): Promise<{ data: T[]; meta: { nextCursor: string; hasMore: boolean } }> {
   await listChanges(database);
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
