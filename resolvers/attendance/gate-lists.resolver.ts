@@ -71,9 +71,8 @@ export class GateListsResolver {
     @Ctx() { caller, database }: RequestContext,
   ): Promise<InstanceType<typeof RosterEntryPage>> {
     caller.requireIntegrator();
-    const showsInductions = [caller.scopes, caller.connections.get(builderId)].every((scopes) =>
-      scopes?.has('read:inductions'),
-    );
+    const scope = 'read:inductions';
+    const showsInductions = caller.scopes.has(scope) && caller.connections.get(builderId)?.has(scope);
     const page = await readChanges<RosterEntry>(database, ROSTER, { builderId, projectId }, {}, window);
     if (!showsInductions) for (const entry of page.data) entry.inductionStatus = null;
     return page;
@@ -87,13 +86,12 @@ export class GateListsResolver {
   signOnEvents(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
-    @Args() { sourceEventId, workerId, status, ...range }: OwnEventFilterArgs,
+    @Args() args: OwnEventFilterArgs,
     @Args() window: ChangeWindowArgs,
     @Ctx() { caller, database }: RequestContext,
   ): Promise<InstanceType<typeof OwnSignOnEventPage>> {
     const integratorId = caller.requireIntegrator();
-    const { startDate, endDate } = toDateRange(range);
-    const filters = { sourceEventId, workerId, status, startDate, endDate };
+    const filters = { ...args, ...toDateRange(args) };
     return readChanges(database, OWN_EVENTS, { integratorId, builderId, projectId }, filters, window);
   }
 

@@ -141,19 +141,17 @@ export async function readChanges<T>(
     where ${conditions.join(' and ')} and (t.listed_at, ${list.id}) > (${bind(begin.afterValue)}, ${bind(begin.afterId)})
     order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`.replace(/\s+/g, ' ');
   const given = Object.keys(filters).filter((name) => filters[name] != null);
+  const statement = { name: given.length > 0 ? `${list.name}(${given})` : list.name, text };
   const read =
-    given.length > 0
-      ? runSlowStatement(database, { name: `${list.name}(${given})`, text }, values)
-      : database.runner.run({ name: list.name, text }, values);
+    given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
   const rows = await read.catch((error) => {
     // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
     throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
   });
   const { builderId, projectId } = owner;
   if (rows.length === 0 && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
-  const hasMore = rows.length > count;
-  if (hasMore) rows.length = count;
-  const [afterValue, afterId] = rows.at(-1) ?? [position.afterValue, position.afterId];
+  const page = rows.slice(0, count);
+  const [afterValue, afterId] = page.at(-1) ?? [position.afterValue, position.afterId];
   const nextCursor = encodeListCursor(scope, { afterValue: afterValue!, afterId: afterId!, total: '' });
-  return { data: rows.map(([, , row]) => JSON.parse(row!)), meta: { nextCursor, hasMore } };
+  return { data: page.map(([, , item]) => JSON.parse(item!)), meta: { nextCursor, hasMore: rows.length > count } };
 }
