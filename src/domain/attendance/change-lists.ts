@@ -3,9 +3,8 @@ import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { PageArgs } from '../../../schema/page.ts';
 import type { Database, Databases } from '../../database/database.ts';
-import { getErrorCode } from '../../database/errors.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { decodeListCursor, encodeListCursor, invalidCursor } from '../../database/read/list-cursor.ts';
+import { decodeListCursor, encodeListCursor, readAfter } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { notFound } from '../../shared/errors.ts';
 import { projects } from '../readers/project.reader.ts';
@@ -144,10 +143,7 @@ export async function readChanges<T>(
   const statement = { name: given.length > 0 ? `${list.name}(${given})` : list.name, text };
   const read =
     given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
-  const rows = await read.catch((error) => {
-    // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
-    throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
-  });
+  const rows = await readAfter(cursor ? position : null, read);
   const { builderId, projectId } = owner;
   if (rows.length === 0 && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   const page = rows.slice(0, count);
