@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createClient } from '../../../sdk/src/client.ts';
 import { createFileStore } from '../../../sdk/src/gate/file-store.ts';
-import { type GateEvent, GateQueue } from '../../../sdk/src/gate/queue.ts';
+import { type GateEvent, type GateOptions, GateQueue } from '../../../sdk/src/gate/queue.ts';
 import { DAY, MINUTE } from '../../demo/local-calendar.ts';
 import { Random } from '../../demo/random.ts';
 import { CliError } from '../cli-error.ts';
@@ -13,8 +13,7 @@ type GateFault = (typeof GATE_FAULTS)[number];
 export interface SimulationOptions {
   /** Credentials of the integrator whose gates these are. */
   connection: Parameters<typeof createClient>[0];
-  builderId: string;
-  projectId: string;
+  site: Pick<GateOptions, 'builderId' | 'projectId'>;
   gates: number;
   workers: number;
   days: number;
@@ -30,12 +29,11 @@ export interface SimulationOptions {
  * have recorded with what the service has of them: `surprises` says which events were lost, doubled, changed, refused or left pending.
  */
 export async function simulateGates(options: SimulationOptions) {
-  const { builderId, projectId, days, faults, log } = options;
+  const { site, days, faults, log } = options;
   const startedAt = Date.now();
   const random = new Random('gates', options.seed);
   /** Prefix of the devices of this run. */
   const run = `sim-${startedAt.toString(36)}-`;
-  const site = { builderId, projectId };
   const network = { requests: 0, lost: 0, duplicates: 0 };
   let isOffline = false;
   const client = createClient(options.connection);
