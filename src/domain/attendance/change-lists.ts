@@ -1,14 +1,13 @@
 import { isoFromPostgres, toSnakeCase } from '../../../entities/columns.ts';
-import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { PageArgs } from '../../../schema/page.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { decodeListCursor, encodeListCursor, readAfter } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { notFound } from '../../shared/errors.ts';
 import { projects } from '../readers/project.reader.ts';
 import { repeatInRegions, type TaskLog } from '../repeated-task.ts';
+import { requireFound } from '../require-found.ts';
 
 /*
  * Lists of what has changed, which a gate reads on from a cursor or a time (ATT-36). SQL: their order is that of commits, their rows are made of
@@ -118,7 +117,7 @@ export const OWN_CONFLICTS: ChangeList = {
 export async function readChanges<T>(
   { primary: database }: Database,
   list: ChangeList,
-  owner: Pick<SignOnEvent, 'builderId' | 'projectId'> & { integratorId?: string },
+  owner: { builderId: string; projectId: string; integratorId?: string },
   filters: Record<string, string | null | undefined>,
   { cursor, limit, updatedSince }: Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>,
 ): Promise<{ data: T[]; meta: { nextCursor: string; hasMore: boolean } }> {
@@ -145,7 +144,7 @@ export async function readChanges<T>(
     given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
   const rows = await readAfter(cursor ? position : null, read);
   const { builderId, projectId } = owner;
-  if (rows.length === 0 && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
+  if (rows.length === 0) await requireFound(projects.findOne(database, projectId, { builderId }), 'Project');
   const page = rows.slice(0, count);
   const [afterValue, afterId] = page.at(-1) ?? [position.afterValue, position.afterId];
   const nextCursor = encodeListCursor(scope, { afterValue: afterValue!, afterId: afterId!, total: '' });
