@@ -2,11 +2,8 @@ import { Index, Property } from '@mikro-orm/decorators/legacy';
 import { InstantType, SqlTrigger } from './columns.ts';
 import { declareFunctionTrigger } from './published.ts';
 
-/** Tables whose rows have an order of changes. `ListsChanges` adds them when the entities are loaded. */
-export const changeLists = new Set<string>();
-
-/** Returns the name of the trigger that takes a changed row out of the order. */
-export const toChangeTriggerName = (table: string) => `${table}_listed_at`;
+/** Triggers that take a changed row out of the order of changes, by table. `ListsChanges` adds them when the entities are loaded. */
+export const changeTriggers = new Map<string, string>();
 
 /**
  * Gives the rows of a table an order of their changes, for lists that clients read on from a cursor or a time (ATT-36). A write sets
@@ -15,11 +12,11 @@ export const toChangeTriggerName = (table: string) => `${table}_listed_at`;
  * @param properties of the list's owner, and last the one that orders changes of the same time
  */
 export function ListsChanges(table: string, ...properties: string[]) {
-  const name = toChangeTriggerName(table);
+  const name = `${table}_listed_at`;
   const expression = `create trigger "${name}" before update on "${table}"
     for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at()`;
   return (owner: new () => object): void => {
-    changeLists.add(table);
+    changeTriggers.set(table, name);
     const order = [...properties.slice(0, -1), 'listedAt', properties.at(-1)];
     Index({ properties: order } as never)(owner);
     Index({ name: `${table}_unlisted`, properties: ['id'], where: 'listed_at is null' } as never)(owner);

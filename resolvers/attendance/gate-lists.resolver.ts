@@ -6,8 +6,6 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, createIntegerScalar, ProjectId, RangeStart, SignOnEventId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import {
-  type ChangePage,
-  type ChangeWindow,
   MAX_CHANGES,
   OWN_CONFLICTS,
   OWN_EVENTS,
@@ -17,7 +15,6 @@ import {
 import { notFound } from '../../src/shared/errors.ts';
 import { GateText, GateWorkerId } from './attendance.input.ts';
 import {
-  OwnSignOnConflict,
   OwnSignOnConflictPage,
   OwnSignOnEvent,
   OwnSignOnEventPage,
@@ -28,7 +25,7 @@ import {
 const ChangeLimit = createIntegerScalar('ChangeLimit', 'Changes to return', 1, MAX_CHANGES, MAX_CHANGES, MAX_CHANGES);
 
 @ArgsType()
-class ChangeWindowArgs implements ChangeWindow {
+class ChangeWindowArgs {
   @Field(() => ChangeLimit, {
     nullable: true,
     description: `Items to return, 1 to ${MAX_CHANGES}. Default ${MAX_CHANGES}.`,
@@ -72,11 +69,10 @@ export class GateListsResolver {
     @Arg('projectId', () => ProjectId) projectId: string,
     @Args() window: ChangeWindowArgs,
     @Ctx() { caller, database }: RequestContext,
-  ): Promise<ChangePage<RosterEntry>> {
+  ): Promise<InstanceType<typeof RosterEntryPage>> {
     caller.requireIntegrator();
-    const showsInductions = [caller.scopes, caller.connections.get(builderId)].every((scopes) =>
-      scopes?.has('read:inductions'),
-    );
+    const scope = 'read:inductions';
+    const showsInductions = caller.scopes.has(scope) && caller.connections.get(builderId)?.has(scope);
     const page = await readChanges<RosterEntry>(database, ROSTER, { builderId, projectId }, {}, window);
     if (!showsInductions) for (const entry of page.data) entry.inductionStatus = null;
     return page;
@@ -90,13 +86,12 @@ export class GateListsResolver {
   signOnEvents(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
-    @Args() { sourceEventId, workerId, status, ...range }: OwnEventFilterArgs,
+    @Args() args: OwnEventFilterArgs,
     @Args() window: ChangeWindowArgs,
     @Ctx() { caller, database }: RequestContext,
-  ): Promise<ChangePage<OwnSignOnEvent>> {
+  ): Promise<InstanceType<typeof OwnSignOnEventPage>> {
     const integratorId = caller.requireIntegrator();
-    const { startDate, endDate } = toDateRange(range);
-    const filters = { sourceEventId, workerId, status, startDate, endDate };
+    const filters = { ...args, ...toDateRange(args) };
     return readChanges(database, OWN_EVENTS, { integratorId, builderId, projectId }, filters, window);
   }
 
@@ -125,7 +120,7 @@ export class GateListsResolver {
     @Arg('status', () => SignOnConflictStatus, { nullable: true }) status: SignOnConflictStatus | null,
     @Args() window: ChangeWindowArgs,
     @Ctx() { caller, database }: RequestContext,
-  ): Promise<ChangePage<OwnSignOnConflict>> {
+  ): Promise<InstanceType<typeof OwnSignOnConflictPage>> {
     const integratorId = caller.requireIntegrator();
     return readChanges(database, OWN_CONFLICTS, { integratorId, builderId, projectId }, { status }, window);
   }

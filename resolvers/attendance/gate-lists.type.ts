@@ -59,7 +59,6 @@ export class RosterEntry {
   updatedAt!: string;
 }
 
-/** An event as the gate sent it. */
 @ObjectType({ description: 'A sign-on event as it was sent.', simpleResolvers: true })
 class SentSignOnEvent {
   @Field(() => String, { description: 'Identifier of the physical event.' })

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { toChangeTriggerName } from '../../entities/change-list.ts';
+import { changeTriggers } from '../../entities/change-list.ts';
 import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, totalTriggerNames } from '../database/write/list-counters.ts';
 
@@ -54,16 +54,11 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
   );
   // The import counts list totals, records changes and takes rows out of orders of changes itself, so those triggers may be skipped.
   const counted = findCountedList(table);
+  const published = findPublishedTable(table)?.triggers ?? [];
+  const changeTrigger = changeTriggers.get(table.replaceAll('"', '')) ?? '';
   const triggers = await client.query(
     `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
-    [
-      table,
-      [
-        ...(counted ? totalTriggerNames(counted) : []),
-        ...(findPublishedTable(table)?.triggers ?? []),
-        toChangeTriggerName(table.replaceAll('"', '')),
-      ],
-    ],
+    [table, [...(counted ? totalTriggerNames(counted) : []), ...published, changeTrigger]],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

@@ -30,8 +30,8 @@ export async function weekOffline({ pause, log, ...options }: WeekOfflineOptions
     const postgres = await KillablePostgres.start();
     undo.push(() => postgres.remove());
     const databases = await postgres.createRegionDatabases();
-    const { clients, attendance: site } = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
-    await addGateWorkers(databases.au1, site!, options.workers);
+    const { clients, attendance } = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
+    await addGateWorkers(databases.au1, attendance!, options.workers);
     for (const region of REGIONS) await databases[region].close();
     const instances = await startInstancePair(createSettings(postgres, BASE_URL), undo);
     const folder = await mkdtemp(join(tmpdir(), 'week-offline-'));
@@ -41,9 +41,10 @@ export async function weekOffline({ pause, log, ...options }: WeekOfflineOptions
     const { origin } = instances[0];
     const credentials = { clientId, clientSecret: clientSecret!, scopes: ['write:sign_on_events'] };
     const connection = { baseUrl: origin, audience: BASE_URL, ...credentials, timeoutMs: 5_000 };
-    const { builderId, projectId } = site!;
+    const { builderId, projectId } = attendance!;
+    const site = { builderId, projectId };
     const faults = new KillLoop(postgres, instances, pause, log);
-    const simulation = { connection, builderId, projectId, ...options, faults: GATE_FAULTS, seed: 1, folder, log };
+    const simulation = { connection, site, ...options, faults: GATE_FAULTS, seed: 1, folder, log };
     const { surprises, ...report } = await simulateGates(simulation).finally(() => faults.end());
     const { databaseKills, instanceKills } = faults;
     return { ...options, ...report, databaseKills, instanceKills, problems: surprises };

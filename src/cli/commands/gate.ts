@@ -33,8 +33,9 @@ export function addGateCommands(program: CommandGroup): void {
     const folder = await mkdtemp(join(tmpdir(), 'gate-simulate-'));
     try {
       const { log } = createProgressReporter(group.io);
-      const credentials = await readCredentials(group.io, values);
-      const { surprises, ...data } = await simulateGates({ ...values, ...credentials, projectId, folder, log });
+      const { builderId, connection } = await readCredentials(group.io, values);
+      const site = { builderId, projectId };
+      const { surprises, ...data } = await simulateGates({ ...values, connection, site, folder, log });
       if (surprises.length > 0) throw new CliError(surprises.join('\n'), { ...data, surprises });
       const { recorded, requests, lost, duplicates, seconds } = data;
       const sent = `${requests} requests (${lost} without a response, ${duplicates} sent twice)`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
+import { getErrorCode } from '../errors.ts';
 
 /** Position in a list: after the record with that value of the list's order, as text of PostgreSQL, and that id. */
 export interface ListPosition {
@@ -25,7 +26,7 @@ export function encodeListCursor(scope: CursorScope, { afterValue, afterId, tota
 }
 
 /** The error of a cursor that no page of the list has returned. */
-export const invalidCursor = () =>
+const invalidCursor = () =>
   invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters and order');
 
 /** Returns the position of a cursor; null for the empty one of the first page. Throws a `ValidationError` on `cursor` for any other text. */
@@ -40,6 +41,12 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   if (!isIntact || !afterValue || !afterId) throw invalidCursor();
   return { afterValue, afterId, total };
 }
+
+/** Returns the rows after a position. The checksum of a cursor is no secret: a made-up one may contain a value of another type. */
+export const readAfter = <T>(position: ListPosition | null | undefined, read: Promise<T>): Promise<T> =>
+  read.catch((error) => {
+    throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
+  });
 
 function computeChecksum({ list, isDescending, filters }: CursorScope, position: Buffer): Buffer {
   const appliedFilters = Object.entries(filters)

@@ -9,18 +9,11 @@ import {
 } from '../../../schema/page.ts';
 import { type DateRangeArgs, toDateRange } from '../../../schema/range.ts';
 import type { Selection } from '../../../schema/selection.ts';
-import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
 import { type AppliedFilter, type FilterDefinition, isRange, type Where } from './filter.ts';
 import { addLargeValues } from './large-values.ts';
-import {
-  type CursorScope,
-  decodeListCursor,
-  encodeListCursor,
-  invalidCursor,
-  type ListPosition,
-} from './list-cursor.ts';
+import { type CursorScope, decodeListCursor, encodeListCursor, type ListPosition, readAfter } from './list-cursor.ts';
 import type { ReadDatabase } from './read-database.ts';
 import { type PreparedRead, prepareRead, type ReadKind, type ReadOptions, shortDigest } from './read-statement.ts';
 import { RowMapper } from './row-mapper.ts';
@@ -206,10 +199,7 @@ export class Reader<T extends object, Filter extends string = never> {
     const after = position && { afterValue: position.afterValue, afterId: position.afterId };
     const prepared = this.#prepare(database, kind, applied, isDescending);
     const values = { ...applied.values, ...after, limit: window.limit + 1, offset: 0 };
-    const rowLists = await this.#fetchRows(database, prepared, values, keys).catch((error) => {
-      // The checksum is no secret: a made-up cursor may contain a value of another type.
-      throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
-    });
+    const rowLists = await readAfter(position, this.#fetchRows(database, prepared, values, keys));
     return rowLists.map((rows, index) => {
       const [counted] = rows[0]![1]!.split('|');
       const total = counted || (position?.total ?? '');

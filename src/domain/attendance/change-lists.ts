@@ -1,15 +1,13 @@
 import { isoFromPostgres, toSnakeCase } from '../../../entities/columns.ts';
-import type { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import type { PageArgs } from '../../../schema/page.ts';
 import type { Database, Databases } from '../../database/database.ts';
-import { getErrorCode } from '../../database/errors.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { decodeListCursor, encodeListCursor, invalidCursor } from '../../database/read/list-cursor.ts';
+import { decodeListCursor, encodeListCursor, readAfter } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { notFound } from '../../shared/errors.ts';
 import { projects } from '../readers/project.reader.ts';
 import { repeatInRegions, type TaskLog } from '../repeated-task.ts';
+import { requireFound } from '../require-found.ts';
 
 /*
  * Lists of what has changed, which a gate reads on from a cursor or a time (ATT-36). SQL: their order is that of commits, their rows are made of
@@ -47,16 +45,9 @@ interface ChangeList {
   /** Column that identifies a row. */
   id: string;
   /** Conditions of filters, with `?` for the value. Default: the column that is named like the filter has the value. */
-  filters: Record<string, string>;
-  /** SQL of the fields of a row. */
-  fields: Record<string, string>;
-}
-
-export type ChangeWindow = Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>;
-
-export interface ChangePage<T> {
-  data: T[];
-  meta: { nextCursor: string; hasMore: boolean };
+  filters?: Record<string, string>;
+  /** SQL of the properties of an item but `updatedAt`, as arguments of `json_build_object`. */
+  properties: string;
 }
 
 /** Milliseconds by which the clock of a gate may be ahead: an event is listed at most so long before it has occurred. */
@@ -71,38 +62,24 @@ const START = { afterValue: '0001-01-01 00:00:00+00', afterId: '0', total: '' };
 /** SQL of an instant as the API writes it. */
 const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-const object = (fields: Record<string, string>) =>
-  `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`)})`;
-
 /** The roster of a project: whoever ever had access is in it. It informs and decides nothing (ATT-35). */
 export const ROSTER: ChangeList = {
   name: 'gate.roster',
   from: `site_access t join worker on worker.id = t.worker_id
     left join subcontractor on subcontractor.id = worker.subcontractor_id and subcontractor.archived_at is null`,
   id: 't.worker_id',
-  filters: {},
-  fields: {
-    id: `'${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2})`,
-    workerId: 't.worker_id',
-    fullName: 'worker.full_name',
-    subcontractor: `case when subcontractor.id is not null then ${object({ id: 'subcontractor.id', name: 'subcontractor.name', builderId: 't.builder_id' })} end`,
-    status: `case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end`,
-    inductionStatus: `(select induction.status from induction where induction.worker_id = t.worker_id
-      and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1)`,
-    grantedAt: instant('t.granted_at'),
-    revokedAt: instant('t.revoked_at'),
-    updatedAt: instant('t.listed_at'),
-  },
+  properties: `'id', '${ID_PREFIXES.rosterEntry}_' || substr(t.worker_id, ${ID_PREFIXES.worker.length + 2}),
+    'workerId', t.worker_id, 'fullName', worker.full_name,
+    'subcontractor', case when subcontractor.id is not null
+      then json_build_object('id', subcontractor.id, 'name', subcontractor.name, 'builderId', t.builder_id) end,
+    'status', case when t.revoked_at is null then 'ACTIVE' else 'REVOKED' end,
+    'inductionStatus', (select induction.status from induction where induction.worker_id = t.worker_id
+      and induction.project_id = t.project_id order by induction.created_at desc, induction.id desc limit 1),
+    'grantedAt', ${instant('t.granted_at')}, 'revokedAt', ${instant('t.revoked_at')}`,
 };
 
-const PAYLOAD = {
-  sourceEventId: 't.source_event_id',
-  sourceSignOnEventId: 't.source_sign_on_event_id',
-  workerId: 't.worker_id',
-  type: 't.type',
-  occurredAt: instant('t.occurred_at'),
-  deviceId: 't.device_id',
-};
+const PAYLOAD = `'sourceEventId', t.source_event_id, 'sourceSignOnEventId', t.source_sign_on_event_id, 'workerId', t.worker_id,
+  'type', t.type, 'occurredAt', ${instant('t.occurred_at')}, 'deviceId', t.device_id`;
 
 /** The events that an integrator has sent for a project, and what became of them (ATT-37). */
 export const OWN_EVENTS: ChangeList = {
@@ -113,20 +90,10 @@ export const OWN_EVENTS: ChangeList = {
     startDate: 't.occurred_at >= ?::timestamptz',
     endDate: 't.occurred_at <= ?::timestamptz',
   },
-  fields: {
-    id: 't.id',
-    ...PAYLOAD,
-    status: 't.status',
-    rejection: 't.rejection',
-    signOnId: 't.visit_id',
-    receivedAt: instant('t.created_at'),
-    updatedAt: instant('t.listed_at'),
-    visit: `case when visit.id is not null then ${object({
-      signedOnAt: instant('visit.signed_on_at'),
-      signedOffAt: instant('visit.signed_off_at'),
-      closedAt: instant('visit.closed_at'),
-    })} end`,
-  },
+  properties: `'id', t.id, ${PAYLOAD}, 'status', t.status, 'rejection', t.rejection, 'signOnId', t.visit_id,
+    'receivedAt', ${instant('t.created_at')}, 'visit', case when visit.id is not null then json_build_object(
+      'signedOnAt', ${instant('visit.signed_on_at')}, 'signedOffAt', ${instant('visit.signed_off_at')},
+      'closedAt', ${instant('visit.closed_at')}) end`,
 };
 
 /** The events of an integrator that were rejected with 409 (ATT-38). */
@@ -135,16 +102,9 @@ export const OWN_CONFLICTS: ChangeList = {
   from: 'sign_on_conflict t',
   id: 't.id',
   filters: { status: `(t.resolved_at is null) = (? = 'OPEN')` },
-  fields: {
-    code: 't.code',
-    event: object(PAYLOAD),
-    firstReceivedAt: instant('t.created_at'),
-    lastReceivedAt: instant('t.updated_at'),
-    count: 't.answers',
-    resolvedAt: instant('t.resolved_at'),
-    resolution: 't.resolution',
-    updatedAt: instant('t.listed_at'),
-  },
+  properties: `'code', t.code, 'event', json_build_object(${PAYLOAD}), 'firstReceivedAt', ${instant('t.created_at')},
+    'lastReceivedAt', ${instant('t.updated_at')}, 'count', t.answers, 'resolvedAt', ${instant('t.resolved_at')},
+    'resolution', t.resolution`,
 };
 
 /**
@@ -157,10 +117,10 @@ export const OWN_CONFLICTS: ChangeList = {
 export async function readChanges<T>(
   { primary: database }: Database,
   list: ChangeList,
-  owner: Pick<SignOnEvent, 'builderId' | 'projectId'> & { integratorId?: string },
+  owner: { builderId: string; projectId: string; integratorId?: string },
   filters: Record<string, string | null | undefined>,
-  { cursor, limit, updatedSince }: ChangeWindow,
-): Promise<ChangePage<T>> {
+  { cursor, limit, updatedSince }: Pick<PageArgs, 'cursor' | 'limit' | 'updatedSince'>,
+): Promise<{ data: T[]; meta: { nextCursor: string; hasMore: boolean } }> {
   await listChanges(database);
   const scope = { list: list.name, filters: { ...owner, ...filters } };
   const position = decodeListCursor(scope, cursor ?? '') ?? START;
@@ -172,25 +132,21 @@ export async function readChanges<T>(
   const values: string[] = [];
   const bind = (value: string) => `$${values.push(value)}`;
   const conditions = Object.entries(scope.filters).flatMap(([name, value]) =>
-    value == null ? [] : (list.filters[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
+    value == null ? [] : (list.filters?.[name] ?? `t.${toSnakeCase(name)} = ?`).replaceAll('?', bind(value)),
   );
-  const text = `select t.listed_at, ${list.id}, ${object(list.fields)} from ${list.from}
+  const text = `select t.listed_at, ${list.id},
+    json_build_object(${list.properties}, 'updatedAt', ${instant('t.listed_at')}) from ${list.from}
     where ${conditions.join(' and ')} and (t.listed_at, ${list.id}) > (${bind(begin.afterValue)}, ${bind(begin.afterId)})
     order by t.listed_at, ${list.id} limit ${bind(String(count + 1))}`.replace(/\s+/g, ' ');
   const given = Object.keys(filters).filter((name) => filters[name] != null);
+  const statement = { name: given.length > 0 ? `${list.name}(${given})` : list.name, text };
   const read =
-    given.length > 0
-      ? runSlowStatement(database, { name: `${list.name}(${given})`, text }, values)
-      : database.runner.run({ name: list.name, text }, values);
-  const rows = await read.catch((error) => {
-    // The checksum of a cursor is no secret: a made-up one may contain a value of another type.
-    throw cursor && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
-  });
+    given.length > 0 ? runSlowStatement(database, statement, values) : database.runner.run(statement, values);
+  const rows = await readAfter(cursor ? position : null, read);
   const { builderId, projectId } = owner;
-  if (rows.length === 0 && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
-  const hasMore = rows.length > count;
-  if (hasMore) rows.length = count;
-  const [afterValue, afterId] = rows.at(-1) ?? [position.afterValue, position.afterId];
+  if (rows.length === 0) await requireFound(projects.findOne(database, projectId, { builderId }), 'Project');
+  const page = rows.slice(0, count);
+  const [afterValue, afterId] = page.at(-1) ?? [position.afterValue, position.afterId];
   const nextCursor = encodeListCursor(scope, { afterValue: afterValue!, afterId: afterId!, total: '' });
-  return { data: rows.map(([, , row]) => JSON.parse(row!)), meta: { nextCursor, hasMore } };
+  return { data: page.map(([, , item]) => JSON.parse(item!)), meta: { nextCursor, hasMore: rows.length > count } };
 }
