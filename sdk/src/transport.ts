@@ -73,7 +73,7 @@ export class Transport {
         }
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
-        failure = new ConnectionError(`${request.method} ${request.url}: no response.`, { cause: error });
+        failure = new ConnectionError(`${request.method} ${request.url.split('?')[0]}: no response.`, { cause: error });
       }
       const isRejected = failure instanceof ApiError && (failure.status === 429 || failure.status === 503);
       const isUnknown = failure instanceof ConnectionError || failure.status >= 500;

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { describeMissingRight } from '../database/errors.ts';
+import { describeDatabaseError } from '../database/errors.ts';
 import { ApiError } from '../shared/errors.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import { printText, toTerminalLine, toTerminalText } from '../shared/terminal-text.ts';
@@ -102,5 +102,5 @@ function describeCommandError(error: unknown): string {
   if (path && syscall) return toTerminalLine(`${path} cannot be used: ${message}`);
   if (error instanceof ApiError && error.code === 'UNAVAILABLE')
     return `The store of S3_ENDPOINT and S3_BUCKET does not answer (${cause?.code ?? cause?.name}).`;
-  return describeMissingRight(error) ?? stack ?? String(error);
+  return describeDatabaseError(error) ?? stack ?? String(error);
 }

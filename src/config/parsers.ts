@@ -63,6 +63,7 @@ export function parsePostgresUrl(text: string): string {
   // The rest of a password with a slash. Messages about the connection name the database.
   if (pathname.includes('@'))
     throw new InvalidValue(`${form}, and its value has a slash before the @: write it as %2F`);
+  if (pathname.length < 2) throw new InvalidValue(`${form}, and its value names no database`);
   if (searchParams.has('target_session_attrs')) throw new InvalidValue('must have no target_session_attrs');
   return text;
 }

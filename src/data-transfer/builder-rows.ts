@@ -11,6 +11,16 @@ import { toJoinCondition } from './statements.ts';
 /** Files whose records no single builder owns. */
 const SHARED = ['users.ndjson', 'integrators.ndjson'];
 
+/** Returns SQL of the ids in a shared file that records of builders name. @param builders SQL condition of the builder's id: `= 'buil_a1'` */
+const selectNamedIds = (mappings: readonly FileMapping[], file: string, builders: string): string =>
+  mappings
+    .flatMap(({ table, builder, references }) =>
+      references
+        .filter(({ parent }) => builder && parent.file === file)
+        .map(({ column }) => `select ${column.name} from ${table} where ${builder!.name} ${builders}`),
+    )
+    .join(' union all ');
+
 /**
  * Returns a function that gives the SQL condition of the rows of a file that belong to the builder. Users and integrators are those that its
  * records refer to: members, and authors of reports who have left the builder.
@@ -23,14 +33,7 @@ export function createBuilderFilter(
   const tables = listPersonalTables(metadata);
   const literal = pg.escapeLiteral(builderId);
   return ({ file, table }) => {
-    if (SHARED.includes(file)) {
-      const selects = mappings.flatMap(({ builder, references, ...owned }) =>
-        references
-          .filter(({ parent }) => builder && parent.file === file)
-          .map(({ column }) => `select ${column.name} from ${owned.table} where ${builder!.name} = ${literal}`),
-      );
-      return `id in (${selects.join(' union all ')})`;
-    }
+    if (SHARED.includes(file)) return `id in (${selectNamedIds(mappings, file, `= ${literal}`)})`;
     const found = tables.find((each) => quote(each.table) === table)!;
     return builderCondition(found, tables)?.replaceAll('$1', () => literal) ?? 'false';
   };
@@ -38,8 +41,8 @@ export function createBuilderFilter(
 
 /**
  * Returns a function that gives SQL which removes the staged rows of a file that an import for one builder leaves out: rows of other builders,
- * also those that would take a stored record from them, users and integrators that none of its rows names, users of other builders too, and
- * integrators that exist. It returns the number of valid rows among them.
+ * also those that would take a stored record from them, users and integrators that none of its rows names, users whom records of other
+ * builders name too, and integrators that exist. It returns the number of valid rows among them.
  */
 export async function createStageFilter(
   metadata: MetadataStorage,
@@ -51,11 +54,11 @@ export async function createStageFilter(
   const named = await findNamedIds(mappings, folder, builderId);
   const isNamed = `id = any(array[${[...named].map((id) => pg.escapeLiteral(id)).join()}]::text[])`;
   const literal = pg.escapeLiteral(builderId);
+  const ofOthers = selectNamedIds(mappings, 'users.ndjson', `<> ${literal}`);
   const toCondition = (mapping: FileMapping) => {
     if (mapping.file === 'integrators.ndjson')
       return `${isNamed} and not exists (select from integrator t where t.id = import_stage.id)`;
-    if (mapping.file === 'users.ndjson')
-      return `${isNamed} and not exists (select from membership t where t.user_id = import_stage.id and t.builder_id <> ${literal})`;
+    if (mapping.file === 'users.ndjson') return `${isNamed} and (id in (${ofOthers})) is not true`;
     const condition = conditionOf(mapping);
     const others = `select from (select * from ${mapping.table} where (${condition}) is not true) t`;
     return `${condition} and not exists (${others} where ${toJoinCondition('t', 'import_stage', mapping.key)})`;

@@ -10,7 +10,13 @@ import { readLines } from './read-lines.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
 import * as sql from './statements.ts';
 import { DataTransferError } from './transaction.ts';
-import { findUniqueKeys, toDuplicateProblemsSql, toWaitingRowsSql, type UniqueKey } from './unique-keys.ts';
+import {
+  findUniqueKeys,
+  toDuplicateProblemsSql,
+  toLongKeyProblemsSql,
+  toWaitingRowsSql,
+  type UniqueKey,
+} from './unique-keys.ts';
 
 /** Phase of a file's import. */
 export type Phase = 'reading' | 'checking' | 'writing';
@@ -143,7 +149,7 @@ async function findDatabaseProblems(
     toLockUsersSql(mapping),
     sql.toReferenceProblemsSql(mapping),
     sql.toCheckProblemsSql(mapping, catalog.checks),
-    ...uniqueKeys.map((uniqueKey) => toDuplicateProblemsSql(uniqueKey)),
+    ...uniqueKeys.flatMap((uniqueKey) => [toLongKeyProblemsSql(uniqueKey), toDuplicateProblemsSql(uniqueKey)]),
     ...toAccessProblemsSql(mapping, options.allowUserChanges === true),
   ];
   for (const statement of statements) if (statement) await client.query(statement);

@@ -40,7 +40,7 @@ export async function importFolder(
   const found = await findFiles(source, mappings);
   const { builderId } = options;
   const toStageFilterSql =
-    builderId === undefined ? null : await createStageFilter(database.metadata, found, source, builderId);
+    builderId === undefined ? null : await createStageFilter(database.metadata, mappings, source, builderId);
   const { files, commit } = await withTransaction(database.url, 'begin', async (client) => {
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);

@@ -59,23 +59,25 @@ export function toLockParentsSql({ column, parent }: Reference): string {
     where p.${id} in (select distinct ${column.name} from import_stage) for key share) locked`;
 }
 
-/** Returns SQL that finds foreign keys to missing records or to other builders' records, and records that would change their builder. */
+/** Returns SQL that finds foreign keys to missing records or to other builders' records, and records that would change their owner. */
 export function toReferenceProblemsSql(mapping: FileMapping): string | null {
   const { builder, table, key } = mapping;
   const parents = mapping.references.map((reference, index) => joinParent(mapping, reference, index));
   // A row without a builder column belongs to the builder of its first parent that has one.
   const rowBuilder = builder ? `s.${builder.name}` : parents.find((parent) => parent.builder)?.builder;
   const joins = parents.map(({ join }) => join);
-  const builderChange = builder && !key.includes(builder) ? builder : null;
-  if (builderChange) joins.push(`left join ${table} t on ${toJoinCondition('t', 's', key)}`);
+  // A record stays with its builder, and a page with its report.
+  const owner = builder ?? mapping.references[0]?.column;
+  const ownerChange = owner && !key.includes(owner) ? owner : null;
+  if (ownerChange) joins.push(`left join ${table} t on ${toJoinCondition('t', 's', key)}`);
   const cases = parents.map(({ column, idSql, file, found, ...parent }) => {
     const whens = [`when ${idSql} is null then null when ${found} is null then ${toMissingMessage(idSql, file)}`];
     if (parent.builder && rowBuilder) {
       whens.push(`when ${parent.builder} <> ${rowBuilder} then ${idSql} || ' belongs to another builder'`);
     }
-    if (column === builderChange) {
-      const message = `'is ' || t.${builderChange.name} || ' in the database, and a record never changes its builder'`;
-      whens.push(`when t.${builderChange.name} <> ${idSql} then ${message}`);
+    if (column === ownerChange) {
+      const message = `' in the database, and a record never changes its ${column.field.slice(0, -2)}'`;
+      whens.push(`when t.${column.name} <> ${idSql} then 'is ' || t.${column.name} || ${message}`);
     }
     return toProblemCase(column.field, `case ${whens.join(' ')} end`);
   });

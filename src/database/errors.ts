@@ -25,12 +25,15 @@ const TRANSIENT = new Set([
 /** Returns the SQLSTATE of a PostgreSQL error, or the code of a system error. */
 export const getErrorCode = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
 
-/** Returns what an operator can do about a statement that the database user may not execute; null for another error. */
-export function describeMissingRight(error: unknown): string | null {
+/** Returns one line about a statement that the database cannot execute now, or that its user may not execute; null for another error. */
+export function describeDatabaseError(error: unknown): string | null {
   const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
-  if (code !== '42501') return null;
-  // MikroORM and the migrator write the statement before PostgreSQL's message.
-  const [reason] = /(?:permission denied|must be owner) .*$/m.exec(message) ?? [message];
+  // The migrator writes the statement before PostgreSQL's message, which may be in another language.
+  const [reason] = /(?:permission denied|must be owner|cannot execute|no space left) .*$/im.exec(message) ?? [
+    code ?? message,
+  ];
+  if (code !== '42501')
+    return isTransientError(error ?? {}) ? `The database or a disk cannot be used now: ${reason}.` : null;
   return `The database user may not do this (${reason}): the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
 }
 

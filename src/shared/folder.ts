@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, link, mkdir, open, readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
@@ -81,10 +80,10 @@ export class Folder {
     }
   }
 
-  /** Creates a file under a temporary name, with another extension, readable by its owner only. */
+  /** Creates a file under a temporary name that no other file has, readable by its owner only. Throws while another process writes it. */
   async createDraft(name: string): Promise<Draft> {
     const path = this.#locate(name);
-    const draft = `${path}.${randomBytes(6).toString('hex')}.part`;
+    const draft = `${path}~.part`;
     try {
       await this.#createFolders(dirname(path));
       const file = await open(draft, 'wx', 0o600);

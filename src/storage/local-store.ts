@@ -83,7 +83,7 @@ export class LocalStore implements ByteStore {
 
   async stat(key: string): Promise<StoredObject | null> {
     const found = await nullIfMissing(stat(this.toLocalPath(key), { bigint: true }));
-    if (!found) return null;
+    if (!found?.isFile()) return null;
     const modifiedAt = Math.max(Number(found.mtimeMs), Number(found.ctimeMs));
     return { key, size: Number(found.size), modifiedAt, version: toVersion(found) };
   }

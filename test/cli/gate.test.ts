@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -34,11 +36,11 @@ afterAll(async () => {
 });
 
 /** Runs `gate simulate`. Returns its exit code and the JSON that it prints. */
-async function simulate(args: string[], input = '') {
+async function simulate(args: string[], input = '', settings: Record<string, string> = {}) {
   const [stdin, stdout, stderr] = [new PassThrough(), new TextCollector(), new TextCollector()];
   stdin.end(input);
   const command = ['gate', 'simulate', '--project', projectId, '--json', ...args];
-  const code = await runCli(command, { env, clock: service.clock, stdin, stdout, stderr });
+  const code = await runCli(command, { env: { ...env, ...settings }, clock: service.clock, stdin, stdout, stderr });
   return { code, result: JSON.parse(code === 0 ? stdout.text : stderr.text.trim().split('\n').at(-1)!) };
 }
 
@@ -73,6 +75,34 @@ describe('gate simulate', () => {
       await em.execute('drop trigger change_event on sign_on_event');
     }
   });
+
+  it.each([
+    ['is not there', 'http://localhost:1', 'no response'],
+    ['is another one', 'ANOTHER', 'not valid JSON'],
+    ['does not accept the secret', 'SERVICE', 'credentials are wrong'],
+  ])('says in one line that the service %s', async (_, address, expected) => {
+    const another = createServer((_request, response) => response.end('<p>\u001b[2J')).listen();
+    const { port } = another.address() as AddressInfo;
+    const baseUrl = { SERVICE: env.BASE_URL!, ANOTHER: `http://localhost:${port}` }[address] ?? address;
+    const { clientId } = service.findDemoClient('A');
+    const { code, result } = await simulate(['--client', clientId, '--builder', builderId], 'wrong', {
+      BASE_URL: baseUrl,
+    });
+    another.close();
+    expect([code, result.error]).toEqual([1, expect.stringContaining(expected)]);
+    expect(result.error).toMatch(/^The service at BASE_URL does not answer as expected: .*$/);
+  });
+
+  it.each(['{"clients":[{"clientSecret":"abc', '{"clients":[]}', 'null'])(
+    'needs a demo in au1, unlike %s',
+    async (file) => {
+      const folder = await mkdtemp(join(tmpdir(), 'gate-'));
+      await writeFile(join(folder, 'demo.json'), file);
+      const { result } = await simulate([], '', { DATA_DIR: folder });
+      await rm(folder, { recursive: true });
+      expect(result).toEqual({ error: '--client: is required where au1 has no demo.' });
+    },
+  );
 
   it.each([
     [['--workers', '9999'], '--workers: '],

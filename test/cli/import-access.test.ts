@@ -351,6 +351,23 @@ describe('import --builder', () => {
     expect(await userOf('user_stranger')).toBeUndefined();
   });
 
+  it('leaves a user who has left another builder, whose report still names the author, as it is', async () => {
+    const [report] = await readSample('photo-reports');
+    const insert = `insert into photo_report (id, created_at, updated_at, builder_id, integrator_id, source_app, source_external_id,
+        source_revision, status, title, source_created_at, walkthrough_date, source_author, mapped_admin_user_id, fingerprint, content)
+      values ('phrep_b', now(), now(), 'buil_b', 'intg_left', 'app', 'b', 1, 'synced', 'Walk', now(), now(), '{}', 'user_sam', ?, '{}')`;
+    await execute(
+      `delete from membership; insert into integrator (id, name, created_at, updated_at) values ('intg_left', 'Sync', now(), now())`,
+    );
+    await cli.databases.au1.fork().execute(insert, [report!.fingerprint]);
+    const users = [{ ...SAM, name: 'Taken', email: 'taken@example.com', disabledAt: stamps.createdAt }];
+    const options = ['--builder', 'buil_a', '--allow-user-changes'];
+    expect(await importRows({ users, memberships: [membership(SAM.id, 'buil_a')] }, ...options)).toMatchObject({
+      code: 0,
+    });
+    expect(await userOf(SAM.id)).toMatchObject({ name: SAM.name, email: SAM.email, disabled_at: null });
+  });
+
   it('rejects what is no id of a builder', async () => {
     expect(await cli.errorOf(['import', folder, '--builder', 'x'])).toBe(
       '--builder: "x" is not an id such as buil_a1b2c3.',

@@ -241,6 +241,17 @@ describe('the program', () => {
     );
   });
 
+  it('reports a database that is read-only in one line, without the statement', async () => {
+    const { pathname } = new URL(cli.env.DATABASE_URL_US1!);
+    const name = pathname.slice(1);
+    const setReadOnly = (value: string) =>
+      cli.databases.us1.fork().execute(`alter database "${name}" set default_transaction_read_only = ${value}`);
+    await setReadOnly('on');
+    const error = await cli.errorOf(['integrator', 'create', '--name', 'Sync', '--region', 'us1']);
+    await setReadOnly('off');
+    expect(error).toBe('The database or a disk cannot be used now: cannot execute INSERT in a read-only transaction.');
+  });
+
   it('reports a store that does not answer in one line', async () => {
     const s3 = {
       STORAGE: 's3',

@@ -1,9 +1,10 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/shared/clock.ts';
+import { Folder } from '../../src/shared/folder.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import {
@@ -56,6 +57,13 @@ describe('person export', () => {
     expect(person.records.User[0]).toMatchObject({ name: PRIYA.name, email: PRIYA.email });
     expect((await stat(join(target, 'files', PICTURE))).size).toBeGreaterThan(0);
     expect((await stat(join(target, 'person.json'))).mode & 0o077).toBe(0);
+  });
+
+  it('has its person.json first, so that one of another person into the same folder ends before it writes files', async () => {
+    const writing = vi.spyOn(Folder.prototype, 'writeFile');
+    await cli.json(['person', 'export', join(folder, 'order'), ...PRIYA_IDS]);
+    expect(writing.mock.calls.map(([name]) => name)).toEqual(['person.json', `files/${PICTURE}`]);
+    writing.mockRestore();
   });
 
   it('is recorded before a file is written (PRV-7)', async () => {

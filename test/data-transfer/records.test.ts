@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Id, Reference } from '../../entities/columns.ts';
@@ -6,6 +7,7 @@ import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { createOrm } from '../../src/database/orm.ts';
+import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { DataTransferFixture, importAndCollect, type Row, readSample } from './data-transfer-fixture.ts';
 
 const fixture = new DataTransferFixture();
@@ -68,6 +70,19 @@ describe('a foreign key', () => {
     expect(await findProblems({ projects: [{ ...pool, builderId: ironbark!.id }] })).toEqual([
       ['projects', 1, 'builderId', kept],
     ]);
+  });
+
+  it('cannot move a page to another report, which would leave the other one without it', async () => {
+    const [report] = await readSample('photo-reports');
+    const pages = await readSample('photo-report-pages');
+    const content = { ...(report!.content as Row), sourceExternalId: 'copy' };
+    const fingerprint = createFingerprint(canonicalJson(content));
+    const copy = { ...report, id: 'phrep_copy', sourceExternalId: 'copy', content, fingerprint };
+    const moved = pages.map((page) => ({ ...page, reportId: copy.id }));
+    const kept = `is ${report!.id} in the database, and a record never changes its report`;
+    expect(await findProblems({ 'photo-reports': [copy], 'photo-report-pages': moved })).toEqual(
+      expect.arrayContaining(moved.map((_, index) => ['photo-report-pages', index + 1, 'reportId', kept])),
+    );
   });
 
   it('to a rejected row is reported with the file and line of that row', async () => {
@@ -153,6 +168,20 @@ describe('a unique key', () => {
     ).toEqual([
       ['meeting-notes', 1, 'externalSourceId', expect.stringContaining(`as ${note!.id}, which is in the database`)],
       ['meeting-notes', 3, 'externalSourceId', expect.stringMatching(/as line 2$/)],
+    ]);
+  });
+
+  it('must fit into an index entry, although each of its values would', async () => {
+    const [photo] = await readSample('photos');
+    const long = () => randomBytes(500).toString('hex');
+    const change = { sourceApp: long(), pageExternalSourceId: long(), externalSourceId: long() };
+    expect(await findProblems({ photos: [{ ...photo, ...change }] })).toEqual([
+      [
+        'photos',
+        1,
+        'externalSourceId',
+        expect.stringMatching(/^has .*externalSourceId of more than 2600 bytes in all$/),
+      ],
     ]);
   });
 

@@ -160,6 +160,17 @@ describe('photos', () => {
     expect(fields.filter(([, field]: string[]) => field === 'key')).toHaveLength(3);
   });
 
+  it('are rejected with the key of a folder of the storage', async () => {
+    const { database } = sample;
+    const storages = await createStorages();
+    const [photo] = await readSample('photos');
+    const key = `photos/${photo!.builderId}/folder`;
+    await storages.au1.store(`${key}/photo.jpg`, Readable.from([Buffer.from('photo')]), 'image/jpeg', 100);
+    const folder = await fixture.createFolder({ photos: [{ ...photo, key }] });
+    const refused = await importSampleFiles(database, storages, folder).catch((error) => error);
+    expect(refused.details.problems).toMatchObject([{ file: 'photos.ndjson', field: 'key' }]);
+  });
+
   it('are accepted without files if the storage has them', async () => {
     const { database, storages } = sample;
     const folder = await fixture.createFolder({ photos: await readSample('photos') });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   guarded = await startService({ METRICS_TOKEN });
   // Its databases are those of the test all the same.
   const address = 'postgresql://none@127.0.0.1/none';
-  const urls = { DATABASE_URL_AU1: address, DATABASE_URL_US1: address };
+  const urls = { DATABASE_URL_AU1: address, DATABASE_URL_US1: `${address}_us1` };
   production = await startService({ NODE_ENV: 'production', ...urls });
   // The instance started last owns the registry of the process.
   open = await startService();

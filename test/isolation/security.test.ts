@@ -8,7 +8,7 @@ beforeAll(async () => {
   service = await startService({
     ...{ NODE_ENV: 'production', BASE_URL: 'https://api.example.com', METRICS_TOKEN: 'metrics-token-of-a-test' },
     // Required in production; the test's own databases are used.
-    ...{ DATABASE_URL_AU1: 'postgresql://localhost/none', DATABASE_URL_US1: 'postgresql://localhost/none' },
+    ...{ DATABASE_URL_AU1: 'postgresql://localhost/none', DATABASE_URL_US1: 'postgresql://localhost/none_us1' },
   });
   token = await service.tokenOf('A');
 });

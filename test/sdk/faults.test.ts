@@ -72,6 +72,14 @@ describe('a request', () => {
     expect(network.faults).toEqual([]);
   });
 
+  it('is named by its error without the query, which is the signature of an upload', async () => {
+    const send: typeof fetch = (request, init) =>
+      (request as Request).url.includes('signature=') ? Promise.reject(new TypeError('cut')) : fetch(request, init);
+    const uploading = createClient({ ...applicationOptions(), fetch: send });
+    const uploaded = uploading.photos.upload(new File(['x'], 'a.png', { type: 'image/png' }), { builderId });
+    await expect(uploaded).rejects.toThrow(/^PUT \S+\/storage\/au1\/uploads\/[^?]+: no response\.$/);
+  });
+
   it('waits as long as Retry-After says', async () => {
     await readProjects();
     network.faults = [503];

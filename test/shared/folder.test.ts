@@ -120,6 +120,14 @@ describe('writing a file of a folder', () => {
     expect(await readFile(join(root, 'secret/key'), 'utf8')).toBe('SECRET');
   });
 
+  it('is refused while another process writes the file, so that two exports into one folder are not mixed', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => Folder.create(join(root, 'made'))));
+    const draft = await one!.createDraft('name');
+    await expect(other!.createDraft('name')).rejects.toThrow(/^The folder .* cannot be written: EEXIST/);
+    await draft.discard();
+    expect(await readdir(join(root, 'made'))).toEqual([]);
+  });
+
   it('leaves nothing of a file whose source fails', async () => {
     const failing = Readable.from(
       (async function* () {

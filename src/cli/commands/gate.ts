@@ -2,8 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { ApiError, ConnectionError } from '../../../sdk/src/errors.ts';
 import { loadConfig } from '../../config.ts';
 import type { DemoFile } from '../../demo/demo-file.ts';
+import { toTerminalLine } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
@@ -40,6 +42,9 @@ export function addGateCommands(program: CommandGroup): void {
       const { recorded, requests, lost, duplicates, seconds } = data;
       const sent = `${requests} requests (${lost} without a response, ${duplicates} sent twice)`;
       return { data, text: `${recorded} events in ${sent} and ${seconds} seconds: each was applied once.` };
+    } catch (error) {
+      if (!(error instanceof ApiError || error instanceof ConnectionError || error instanceof SyntaxError)) throw error;
+      throw new CliError(toTerminalLine(`The service at BASE_URL does not answer as expected: ${error.message}`));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -56,10 +61,13 @@ async function readCredentials({ env, stdin }: CliIo, { client, builder }: Comma
     if (builder === undefined) throw CliError.forOption('--builder', 'is required with --client');
     return { builderId: builder, connection: connect(client, (await text(stdin)).trim()) };
   }
-  const file = await readFile(join(dataDir, 'demo.json'), 'utf8').catch(() => {
-    throw CliError.forOption('--client', 'is required where there is no demo');
-  });
-  const { clients, attendance } = JSON.parse(file) as DemoFile;
-  const { clientId, clientSecret } = clients.find(({ name }) => name === 'A')!;
-  return { builderId: builder ?? attendance!.builderId, connection: connect(clientId, clientSecret!) };
+  const demo: DemoFile | null = await readFile(join(dataDir, 'demo.json'), 'utf8')
+    .then(JSON.parse, () => null)
+    .catch(() => null);
+  const demoClient = demo?.clients?.find(({ name }) => name === 'A');
+  if (!demoClient || !demo?.attendance) throw CliError.forOption('--client', 'is required where au1 has no demo');
+  return {
+    builderId: builder ?? demo.attendance.builderId,
+    connection: connect(demoClient.clientId, demoClient.clientSecret!),
+  };
 }
