@@ -193,6 +193,21 @@ describe('an import of an existing user (PRV-12)', () => {
     ];
     expect((await importRows({ users: [{ ...SAM, name: 'Sam Lee' }] })).code).toBe(0);
     expect(mail.messages).toEqual([]);
+    // An erasure that cannot be read, which the command reports after the commit.
+    const erasures = join(cli.env.DATA_DIR!, 'storage/objects/au1/erasures');
+    await mkdir(erasures, { recursive: true });
+    await writeFile(join(erasures, 'era_broken.json'), '{');
+    const lee = { ...SAM, name: 'Sam Lee', email: 'lee@example.com' };
+    expect((await importRows({ users: [lee] }, '--allow-user-changes')).code).toBe(1);
+    await rm(erasures, { recursive: true });
+    expect(
+      mail.messages
+        .splice(0)
+        .map(({ to: [address] }) => address)
+        .sort(),
+    ).toEqual(['lee@example.com', SAM.email]);
+    await importRows({ users: [{ ...SAM, name: 'Sam Lee' }] }, '--allow-user-changes');
+    mail.messages.length = 0;
     mail.isRejecting = SAM.email;
     const { code, err } = await importRows({ users }, '--allow-user-changes');
     await mail.close();

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Message } from '../../mail/mailer.ts';
 import { formatFields } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
 import { exportData, importData } from '../services/data-transfer.ts';
@@ -25,9 +26,9 @@ export function addDataCommands(program: CommandGroup): void {
       allowUserChanges,
       collect: json === true,
       storage: await openStorage(io, context),
+      send: (messages: readonly Message[]) => sendMessages(io, messages),
     };
-    const { messages, ...data } = await importData(context, request, createProgressReporter(io));
-    await sendMessages(io, messages);
+    const data = await importData(context, request, createProgressReporter(io));
     const lines = data.files.map(({ file, inserted, updated, unchanged, bad, leftOut }) => {
       const left = `${bad > 0 ? `, ${bad} bad and left out` : ''}${leftOut ? `, ${leftOut} of other builders left out` : ''}`;
       return [file, `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${left}`];

@@ -31,15 +31,14 @@ interface ImportRequest extends Pick<ImportOptions, 'keepGood' | 'allowUserChang
   collect: boolean;
   /** Target of the files that the rows refer to. */
   storage: Storage;
+  /** Sends the messages about changed addresses after the commit, also where erasures that the folder has undone cannot be applied again. */
+  send?(messages: readonly Message[]): Promise<void>;
 }
 
-/**
- * Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. Returns also the messages about changed
- * addresses, which are to be sent.
- */
+/** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
 export async function importData(
   { database, clock, source }: ChangeContext,
-  { folder, keepGood, builder, allowUserChanges, collect, storage }: ImportRequest,
+  { folder, keepGood, builder, allowUserChanges, collect, storage, send }: ImportRequest,
   progress: ProgressReporter,
 ) {
   const builderId = builder === undefined ? undefined : parseId('builder', 'builder', builder);
@@ -89,9 +88,13 @@ export async function importData(
     }
     // The folder may be older than an erasure.
     const context = { database, storage, clock, source };
-    await replayErasures(context);
-    await eraseDueBuilders(context);
-    return { files, ...found, messages };
+    try {
+      await replayErasures(context);
+      await eraseDueBuilders(context);
+    } finally {
+      await send?.(messages);
+    }
+    return { files, ...found };
   } finally {
     progress.stop();
   }
