@@ -11,7 +11,7 @@ import { Publishes } from './published.ts';
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @EntityType({ scope: 'read:builders', description: 'A construction company.' })
 @FileKeyPrefix({ table: 'builder', column: 'logo_key', prefix: 'logos', owner: 'id' })
-@PersonalData<Builder>({ none: ['name', 'logoKey', 'timeZone'] })
+@PersonalData<Builder>({ none: ['timeZone'], mentions: ['name'], addresses: ['logoKey'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {
   @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })

@@ -12,7 +12,7 @@ import { Publishes } from './published.ts';
   tableName: 'timesheet_cost_code',
   description: 'A cost code, to which worked hours are booked.',
 })
-@PersonalData<CostCode>({ none: ['code'], mentions: ['description'] })
+@PersonalData<CostCode>({ mentions: ['code', 'description'] })
 @Publishes('timesheet_cost_code', 'cost_code', { path: '/timesheets/cost-codes', tracked: false })
 @Unique({ properties: ['builderId', 'code'] })
 export class CostCode {

@@ -4,7 +4,7 @@ import { PersonalData } from './personal-data.ts';
 
 /** An approved application vendor, which owns what its clients write (ACC-1). */
 @Entity()
-@PersonalData<Integrator>({ none: ['name', 'deepLinkSchemes'] })
+@PersonalData<Integrator>({ none: ['deepLinkSchemes'], mentions: ['name'] })
 export class Integrator extends Timestamped {
   @Id()
   id!: string;

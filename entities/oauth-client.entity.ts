@@ -11,7 +11,10 @@ export type Grant = (typeof GRANTS)[number];
 
 /** Credentials of an integrator, or of an internal tool. The id is the `client_id`. OAU-1. */
 @Entity({ tableName: 'oauth_client' })
-@PersonalData<OAuthClient>({ none: ['name', 'grants', 'scopes', 'redirectUris', 'origins', 'pilotAgreement'] })
+@PersonalData<OAuthClient>({
+  none: ['grants', 'scopes', 'redirectUris', 'origins'],
+  mentions: ['name', 'pilotAgreement'],
+})
 @Index({ properties: ['integratorId'] })
 export class OAuthClient extends Timestamped {
   @Id()

@@ -12,7 +12,7 @@ import { Publishes } from './published.ts';
   tableName: 'timesheet_time_type',
   description: 'Kind of worked time, such as ordinary or overtime.',
 })
-@PersonalData<TimeType>({ none: ['name'] })
+@PersonalData<TimeType>({ mentions: ['name'] })
 @Publishes('timesheet_time_type', 'time_type', { path: '/timesheets/time-types', tracked: false })
 @Unique({ properties: ['builderId', 'name'] })
 export class TimeType {

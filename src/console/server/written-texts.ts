@@ -9,6 +9,7 @@ import type { ConsoleContext } from './console-area.ts';
 
 /** Texts of more than a title, in which people write about others: notes, agendas, descriptions, comments and reasons. */
 const WRITTEN_TEXTS = new Set([
+  'Client.pilotAgreement',
   'Defect.description',
   'Meeting.agenda',
   'Meeting.notes',

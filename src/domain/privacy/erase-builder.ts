@@ -198,10 +198,9 @@ async function deleteRecords({ database }: PrivacyContext, builderId: string): P
 
 /** Returns the SQL condition of the rows that belong to the builder `$1`; null for a table of which none do. */
 export function builderCondition(table: PersonalTable, tables: readonly PersonalTable[]): string | null {
-  const { className, declaration, columnOf, columns } = table;
-  if (className === 'Builder') return 'id = $1';
+  const { declaration, builder, columns } = table;
   if (declaration.erase === 'audit') return null;
-  if (columnOf('builderId')) return 'builder_id = $1';
+  if (builder !== 'null') return `${builder} = $1`;
   for (const property of columns.values()) {
     const parent = tables.find((other) => other.className === property.targetMeta?.className && other !== table);
     const condition = parent && parent.className !== 'User' ? builderCondition(parent, tables) : null;

@@ -13,7 +13,7 @@ import type { ChangeContext } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records.ts';
 import { eraseStructures } from './erase-structures.ts';
-import { findPseudonym, type ListedErasure, storeErasure } from './erasure-list.ts';
+import { findErasures, type ListedErasure, storeErasure } from './erasure-list.ts';
 import { type FoundText, findTexts, selectFormerNames } from './find-texts.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
@@ -87,7 +87,8 @@ async function createErasure(
     kind: 'PERSON',
     subjectIds: [...new Set(subjectIds)],
     builderIds: person.builderIds,
-    pseudonym: (await findPseudonym(em, subjectIds)) ?? createPseudonym(),
+    // That of an earlier erasure of one of the records.
+    pseudonym: (await findErasures(em, subjectIds))[0]?.pseudonym ?? createPseudonym(),
     requestedAt: now,
     dueAt: now,
     cancelledAt: null,
@@ -141,20 +142,10 @@ async function erasePersonRows(
   const records = await eraseRecords(em, tables, ids, pseudonym, now);
   const texts = await findTexts(em, tables, { ...person, names: [...person.names, ...formerNames] });
   const rows = sumCounts(records.rows, structures);
-  const changedEntries = await recordErasure(em, erasure, {
-    ...source,
-    at: now,
-    action: 'person.erased',
-    objectId: pseudonym,
-    personId: pseudonym,
-    after: {
-      categories: [...Object.keys(rows), 'AuditEntry'],
-      rows,
-      storedFiles: records.storageKeys.length,
-      texts: texts.length,
-      reason,
-    },
-  });
+  const counts = { rows, storedFiles: records.storageKeys.length, texts: texts.length };
+  const after = { categories: [...Object.keys(rows), 'AuditEntry'], ...counts, reason };
+  const change = { ...source, at: now, objectId: pseudonym, personId: pseudonym, after };
+  const changedEntries = await recordErasure(em, erasure, { ...change, action: 'person.erased' });
   const places = texts.map(({ table, id, column }) => ({ table, id, column }));
   await em.execute(
     `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (

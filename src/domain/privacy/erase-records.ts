@@ -31,16 +31,8 @@ export async function recordEndedMemberships(
 ): Promise<void> {
   for (const before of memberships) {
     const { userId, builderId } = before;
-    await recordAudit(em, {
-      ...source,
-      at,
-      action: 'membership.deleted',
-      objectId: `${userId}/${builderId}`,
-      builderId,
-      personId: userId,
-      before,
-      after: null,
-    });
+    const subject = { objectId: `${userId}/${builderId}`, builderId, personId: userId };
+    await recordAudit(em, { ...source, at, action: 'membership.deleted', ...subject, before, after: null });
   }
 }
 

@@ -62,9 +62,3 @@ export const findErasures = (em: EntityManager, ids: readonly string[]): Promise
     { kind: 'PERSON', subjectIds: { $overlap: [...ids] } },
     { orderBy: { requestedAt: 'asc', id: 'asc' } },
   );
-
-/** Returns the pseudonym that an earlier erasure gave one of the records; null if there is none. */
-export async function findPseudonym(em: EntityManager, ids: readonly string[]): Promise<string | null> {
-  const [erasure] = await findErasures(em, ids);
-  return erasure?.pseudonym ?? null;
-}

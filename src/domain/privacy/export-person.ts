@@ -65,19 +65,21 @@ async function selectRecords(em: EntityManager, tables: readonly PersonalTable[]
   const records: PersonExport['records'] = {};
   const files: string[] = [];
   for (const { className, table, declaration, columns, columnOf } of tables) {
-    const { of = {}, secret = [], file = [] } = declaration;
+    const { of = {}, erase, secret = [], file = [] } = declaration;
     // Sessions and links have the digest of their secret as a key.
     const exported = [...columns.values()].filter(({ name }) => !secret.includes(name) && name !== 'digest');
     const list = exported.map(({ name, fieldNames }) => `${quote(fieldNames[0]!)} as ${quote(name)}`).join(', ');
-    for (const kind of PERSON_KINDS) {
-      const property = of[kind];
-      if (!property || ids[kind].length === 0) continue;
-      const sql = `select to_json(r) as row from (select ${list} from ${quote(table)}
-        where ${quote(columnOf(property)!)} = any(?::text[]) order by 1) r`;
-      const rows = await em.execute<{ row: Record<string, unknown> }[]>(sql, [toArray(ids[kind])]);
-      if (rows.length === 0) continue;
-      records[className] = [...(records[className] ?? []), ...rows.map(({ row }) => row)];
-      for (const { row } of rows) {
+    for (const property of new Set(Object.values(of))) {
+      const own = PERSON_KINDS.filter((kind) => of[kind] === property).flatMap((kind) => ids[kind]);
+      if (own.length === 0) continue;
+      const owners = [columnOf(property)!, ...(erase === 'audit' ? ['actor_id'] : [])];
+      const isOfPerson = owners.map((column) => `${quote(column)} = any(?::text[])`).join(' or ');
+      const sql = `select to_json(r) as row from (select ${list} from ${quote(table)} where ${isOfPerson} order by 1) r`;
+      const found = await em.execute<{ row: Record<string, unknown> }[]>(sql, Array(owners.length).fill(toArray(own)));
+      if (found.length > 0) records[className] = [...(records[className] ?? []), ...found.map(({ row }) => row)];
+      for (const { row } of found) {
+        // What the person has changed of others is theirs.
+        if (erase === 'audit' && !own.includes(row[property] as string)) row.valuesBefore = row.valuesAfter = null;
         for (const key of file.map((name) => row[name])) if (key) files.push(key as string);
       }
     }

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
-import { createPattern, toNameForms } from './name-patterns.ts';
+import { createPattern, isNaming, toNameForms } from './name-patterns.ts';
 import { type Person, toArray } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
@@ -16,8 +16,8 @@ export interface FoundText extends ErasurePlace {
   texts: string[];
 }
 
-/** Texts that people wrote, in entries of the audit log. Its other values are not written by people, or about one person. */
-const AUDITED_TEXTS = ['closingReason', 'resolutionReason', 'reason', 'role'];
+/** Texts that people wrote, in entries of the audit log, beside names of companies. Its other values are not written by people, or about one person. */
+const AUDITED_TEXTS = ['closingReason', 'resolutionReason', 'reason', 'role', 'pilotAgreement'];
 
 /** Selects the names and addresses that the audit log has of the person, who may have been renamed. */
 export async function selectFormerNames(em: EntityManager, subjectIds: readonly string[]): Promise<string[]> {
@@ -47,7 +47,8 @@ function toStringsSql({ declaration }: PersonalTable, column: EntityProperty): s
   if (declaration.addresses?.includes(column.name)) return `select replace(${name}, '%20', ' ') as string`;
   if (!isJson(column)) return `select ${name} as string`;
   if (declaration.erase === 'audit') {
-    return `select ${name} ->> key as string from unnest(array['${AUDITED_TEXTS.join("','")}']) key`;
+    const keys = `array['${AUDITED_TEXTS.join("','")}'] || case when t.person_id is null then array['name'] end`;
+    return `select ${name} ->> key as string from unnest(${keys}) key`;
   }
   const values = `jsonb_path_query(${name}, 'strict $.**') value`;
   return `select value #>> '{}' as string from ${values} where jsonb_typeof(value) = 'string'
@@ -74,15 +75,14 @@ export async function findTexts(
   { names, emails, builderIds, isStaff }: Person,
   ids: readonly string[] = [],
 ): Promise<FoundText[]> {
-  const forms = [...names.flatMap(toNameForms), ...[...emails, ...ids].map(toComparableText)].filter(Boolean);
+  const forms = [...names.flatMap(toNameForms), ...[...emails, ...ids].map(toComparableText)].filter(isNaming);
   if (forms.length === 0) return [];
   const pattern = createPattern(forms);
   const found: FoundText[] = [];
   for (const table of tables) {
     for (const column of textColumns(table)) {
-      const builder = table.columnOf('builderId') ? 't.builder_id' : 'null';
-      const isOfBuilder =
-        isStaff || builder === 'null' ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
+      const { builder } = table;
+      const isOfBuilder = isStaff ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
       const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ ?`;
       const { rows } = await executeBound<{ id: string; builderId: string | null; texts: string[]; whole: string }>(
         em,

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { isObject } from '../../../schema/is-object.ts';
+import { getErrorCode } from '../../database/errors.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
@@ -85,9 +86,8 @@ async function findErasure(em: EntityManager, id: string): Promise<{ pseudonym: 
 
 /** Returns the texts of a row by column, and its builder. */
 async function selectRow(em: EntityManager, table: PersonalTable, id: string, lock = '') {
-  const builder = table.columnOf('builderId') ? 'builder_id' : 'null';
   const [row] = await em.execute<{ builderId: string | null; values: Record<string, unknown> }[]>(
-    `select ${builder} as "builderId", to_jsonb(t) as values from ${quote(table.table)} t
+    `select ${table.builder} as "builderId", to_jsonb(t) as values from ${quote(table.table)} t
       where ${quote(table.primaryKey)}::text = ? ${lock}`,
     [id],
   );
@@ -131,6 +131,9 @@ function replaceWithDependents(
   // A report that has a text beyond its limit, or no longer is one, could not be imported.
   const [error] = changes.content ? validate(changes.content).slice(validate(values.content).length) : [];
   if (error) throw new InvalidInputError('replace', `${error.fieldName} ${error.message}`);
+  const isLabel = table.startsWith('timesheet_') && column !== 'description';
+  if (isLabel && Buffer.byteLength(`${changes[column]}`) > 1000)
+    throw new InvalidInputError('replace', 'the text would be longer than 1000 bytes, and could not be imported');
   if (table === 'meeting' && changes.notes !== undefined) changes.note_blocks = moveBlocks(values, changes, replace);
   return changes;
 }
@@ -147,6 +150,8 @@ const moveBlocks = (
     return (changes.notes as string).startsWith(text, start) ? [{ ...block, start, text }] : [];
   });
 
+const NOT_UNIQUE = 'another record of the builder has this text already, and it is unique';
+
 async function updateRow(
   em: EntityManager,
   { table, columns, primaryKey }: PersonalTable,
@@ -157,8 +162,8 @@ async function updateRow(
   const names = Object.keys(changes);
   const sets = names.map((name) => `${quote(name)} = ?${json.includes(name) ? '::jsonb' : ''}`);
   const values = Object.entries(changes).map(([name, value]) => (json.includes(name) ? JSON.stringify(value) : value));
-  await executeBound(em, `update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`, [
-    ...values,
-    id,
-  ]);
+  const sql = `update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`;
+  await executeBound(em, sql, [...values, id]).catch((error) => {
+    throw getErrorCode(error) === '23505' ? new InvalidInputError('replace', NOT_UNIQUE) : error;
+  });
 }

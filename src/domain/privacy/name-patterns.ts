@@ -17,6 +17,9 @@ export function toNameForms(name: string): string[] {
   return [...new Set(forms)].filter((form) => form !== '');
 }
 
+/** Whether the form can be looked for in texts: one without letters and digits would be found between any two words. */
+export const isNaming = (form: string): boolean => /[\p{L}\p{N}]/u.test(form);
+
 /**
  * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. Words
  * may have what separates them in names of files. It is one of PostgreSQL too.
@@ -34,6 +37,8 @@ export function createPattern(forms: readonly string[], letterOrDigit = '[[:alnu
  * Replaces the name in the text, however it is written. Returns the same text if it does not contain the name.
  */
 export function replaceName(text: string, name: string, replacement: string): string {
+  const forms = toNameForms(name).filter(isNaming);
+  if (forms.length === 0) return text;
   // The comparable text, and for each of its characters where its letter begins in the text.
   let comparable = '';
   const starts: number[] = [];
@@ -45,7 +50,7 @@ export function replaceName(text: string, name: string, replacement: string): st
     for (let at = 0; at < form.length; at++) starts.push(index);
   }
   starts.push(text.length);
-  const pattern = new RegExp(createPattern(toNameForms(name), '[\\p{L}\\p{N}]'), 'gu');
+  const pattern = new RegExp(createPattern(forms, '[\\p{L}\\p{N}]'), 'gu');
   let replaced = '';
   let end = 0;
   for (const match of comparable.matchAll(pattern)) {

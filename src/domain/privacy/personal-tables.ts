@@ -13,6 +13,8 @@ export interface PersonalTable {
   columns: ReadonlyMap<string, EntityProperty>;
   /** Returns the column of a property; undefined if there is none. */
   columnOf: (property: string) => string | undefined;
+  /** SQL of a row's builder: null for what belongs to none. */
+  builder: string;
 }
 
 /** Returns every table, referenced tables first. */
@@ -24,7 +26,8 @@ export const listPersonalTables = (metadata: MetadataStorage): PersonalTable[] =
     const columnOf = (property: string) => columns.get(property)?.fieldNames[0];
     const { className, tableName: table } = meta;
     const primaryKey = columnOf(meta.primaryKeys[0]!)!;
-    return { className, table, primaryKey, declaration: getPersonalData(className), columns, columnOf };
+    const builder = className === 'Builder' ? 'id' : (columnOf('builderId') ?? 'null');
+    return { className, table, primaryKey, declaration: getPersonalData(className), columns, columnOf, builder };
   });
 
 export const quote = (name: string): string => `"${name}"`;

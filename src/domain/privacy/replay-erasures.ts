@@ -36,7 +36,7 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   const { database, storage } = context;
   const stored = new Set(await listStoredErasures(storage));
   // The usual case. A start then needs no MikroORM, which takes long to create.
-  if (stored.size === 0 && !(await hasErasures(database))) return { applied: 0, stored: 0 };
+  if (stored.size === 0 && (await database.runner.run(SELECT_ANY, [])).length === 0) return { applied: 0, stored: 0 };
   const rows = await database.fork().find(Erasure, {});
   const recordedIds = new Set(rows.map(({ id }) => id));
   const unrecordedIds = [...stored].filter((id) => !recordedIds.has(id));
@@ -71,8 +71,6 @@ async function applyErasures(context: PrivacyContext): Promise<ReplayResult> {
   ]);
   return result;
 }
-
-const hasErasures = async ({ runner }: Database): Promise<boolean> => (await runner.run(SELECT_ANY, [])).length > 0;
 
 /** Runs the work in order. An erasure that fails does not prevent the others; the first error is thrown at the end. */
 async function runAll(work: readonly (() => Promise<unknown>)[]): Promise<void> {

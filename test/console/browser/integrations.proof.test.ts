@@ -260,4 +260,19 @@ describe.skipIf(!executablePath)('an operator in Chromium', () => {
     const row = page.getByRole('row', { name: /SnapSite Photos/ });
     expect(await row.getByRole('cell').nth(2).innerText()).toBe(String(count));
   });
+
+  it('shows a viewer a client without the reference of its agreement (CON-5)', async () => {
+    const [client] = await select<{ id: string; integrator: string }>(
+      'select id, integrator_id as integrator from oauth_client where pilot_agreement is not null limit 1',
+    );
+    const path = `/console/integrations/${client!.integrator}?client=${client!.id}`;
+    const shown = await Promise.all(
+      (['OPERATOR', 'VIEWER'] as const).map(async (role) => {
+        const opened = await staffConsole.signIn(role, path);
+        await opened.getByRole('dialog').getByLabel('Name', { exact: true }).waitFor();
+        return opened.getByLabel('Agreement of the pilot').count();
+      }),
+    );
+    expect(shown).toEqual([1, 0]);
+  });
 });

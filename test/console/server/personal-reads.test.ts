@@ -56,6 +56,9 @@ describe('personal data that staff read', () => {
     expect((await viewer.query(none)).errors![0]!.extensions.code).toBe('FORBIDDEN');
     expect((await viewer.query(timesheets('hours status'))).errors).toBeUndefined();
     expect((await viewer.query('{ people { data { name } } }')).errors![0]!.extensions.code).toBe('FORBIDDEN');
+    const agreements = '{ clients { data { id pilotAgreement } } }';
+    expect((await viewer.query(agreements)).errors![0]!.extensions.code).toBe('FORBIDDEN');
+    expect((await operator.query(agreements)).errors).toBeUndefined();
     expect(await reads()).toHaveLength(before);
   });
 

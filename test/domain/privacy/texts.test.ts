@@ -394,6 +394,16 @@ describe('the replacement of a name in one text', () => {
     });
   });
 
+  it.each(['', ' ', '\u200b', '-', ', '])('changes nothing for a name without letters: %j', async (name) => {
+    await renameWorker('-');
+    await addMeeting('meet_blank', `Seen - by ${PRIYA.name}. (Noon)`);
+    const context = contextOf(database, storage);
+    expect(await previewErasure(context, [WORKER.id])).toEqual([]);
+    const { erasureId } = await erasePerson(context, PRIYA_IDS);
+    const replaced = replaceErasedText(context, erasureId, 'meeting/meet_blank/notes', name);
+    await expect(replaced).rejects.toThrow('does not contain');
+  });
+
   it('is refused where two fields of a photo would become one', async () => {
     const metadata = { [PRIYA.name]: 'seen at 7', 'priya  nair': 'seen at 9' };
     await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify(metadata), BUILDER);
@@ -708,5 +718,92 @@ describe('person find', () => {
   it.each(['daniel REYES', 'Reyes, Daniel', 'daniel\u00a0 reyes'])('finds a worker as %j', async (text) => {
     const found = await findPeople(database.fork(), listPersonalTables(database.metadata), text);
     expect(found).toContainEqual(expect.objectContaining({ id: WORKER.id, name: WORKER.name }));
+  });
+});
+
+describe('names of companies, applications and labels, and the reference of an agreement', () => {
+  useDatabase();
+
+  it('are exported and listed, also in the audit log, and replaced (PRV-2, PRV-4)', async () => {
+    await renameWorker('Zelda Quartz');
+    await run(`update builder set name = 'Zelda Quartz Pty Ltd', logo_key = 'logos/' || id || '/zelda-quartz.png'`);
+    await run(`update integrator set name = 'Zelda Quartz Apps'`);
+    await run(
+      `insert into oauth_client (id, integrator_id, name, type, grants, scopes, pilot_agreement, created_at, updated_at)
+        select 'cli_zelda', min(id), 'App of Zelda Quartz', 'PUBLIC', '{}', '{}', 'Signed by Zelda Quartz', now(), now() from integrator`,
+    );
+    await run(`update timesheet_time_type set name = 'Zelda Quartz ' || id where builder_id = ?`, BUILDER);
+    await run(`update timesheet_cost_code set code = 'Zelda Quartz ' || id where builder_id = ?`, BUILDER);
+    await run(
+      `insert into audit_entry (id, at, actor_type, action, object_type, object_id, origin, values_after)
+        values ('aud_client', now(), 'JOB', 'client.created', 'client', 'cli_zelda', '{}', '{"pilotAgreement": "Signed by Zelda Quartz"}'),
+          ('aud_builder', now(), 'JOB', 'builder.updated', 'builder', ?, '{}', '{"name": "Zelda Quartz Pty Ltd"}')`,
+      BUILDER,
+    );
+    const context = contextOf(database, storage);
+    const expected = [
+      ...['AuditEntry.valuesAfter', 'Builder.logoKey', 'Builder.name', 'CostCode.code', 'Integrator.name'],
+      ...['OAuthClient.name', 'OAuthClient.pilotAgreement', 'TimeType.name'],
+    ];
+    const { mentionedIn } = await exportPerson(context, [WORKER.id]);
+    const mentions = mentionedIn.flatMap(({ type, mentions }) => mentions.map(({ at }) => `${type}.${at}`));
+    expect([...new Set(mentions)].sort()).toEqual(expected);
+    const { texts, erasureId, pseudonym } = await erasePerson(context, [WORKER.id]);
+    expect([...new Set(texts.map(({ type, property }) => `${type}.${property}`))].sort()).toEqual(expected);
+    // Of other builders, as of their records, none.
+    expect(texts.filter(({ table }) => table === 'builder').map(({ id }) => id)).toEqual([BUILDER, BUILDER]);
+    const replace = (place: string) => replaceErasedText(context, erasureId, place, 'zelda quartz');
+    const place = `builder/${BUILDER}/name`;
+    expect(await replace(place)).toEqual({ place, builderId: BUILDER, value: `${pseudonym} Pty Ltd` });
+    await replace('oauth_client/cli_zelda/pilot_agreement');
+    expect(await run(`select name, pilot_agreement as agreement from oauth_client where id = 'cli_zelda'`)).toEqual([
+      { name: 'App of Zelda Quartz', agreement: `Signed by ${pseudonym}` },
+    ]);
+    const entry = `select builder_id from audit_entry where action = 'person.text_replaced' and values_after ->> 'place' = ?`;
+    expect(await run(entry, place)).toEqual([{ builder_id: BUILDER }]);
+  });
+
+  it.each([
+    ['timesheet_time_type', 'name'],
+    ['timesheet_cost_code', 'code'],
+  ])('are one line where a replacement would make a text twice, or too long: %s (PRV-4)', async (table, column) => {
+    await renameWorker('Zelda Quartz');
+    const [row] = await run(`select id from ${table} where builder_id = ? limit 1`, BUILDER);
+    const set = (text: string) => run(`update ${table} set ${column} = ? where id = ?`, text, row!.id);
+    await set(`Zelda Quartz ${'x'.repeat(980)}`);
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, [WORKER.id]);
+    const replace = () => replaceErasedText(context, erasureId, `${table}/${row!.id}/${column}`, 'Zelda Quartz');
+    await expect(replace()).rejects.toThrow('longer than 1000 bytes');
+    await set('Zelda Quartz');
+    await run(
+      `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object('id', t.id || 'x', ?::text, ?::text))).* from ${table} t where id = ?`,
+      ...[column, pseudonym, row!.id],
+    );
+    await expect(replace()).rejects.toThrow('another record of the builder has this text already');
+    expect(await run(`select ${column} as text from ${table} where id = ?`, row!.id)).toEqual([
+      { text: 'Zelda Quartz' },
+    ]);
+  });
+});
+
+describe('the export of a person who has changed something', () => {
+  useDatabase();
+
+  it('has the entries of it, with the address and without the values of others (PRV-2)', async () => {
+    await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
+      values ('user_kim', 'Kim New', 'kim@operator.example', 'ADMIN', now(), now())`);
+    await run(
+      `insert into audit_entry (id, at, actor_type, actor_id, action, object_type, object_id, person_id, origin, values_after)
+        values ('aud_other', now(), 'STAFF', 'user_kim', 'user.updated', 'user', ?, ?, '{"address":"192.0.2.7"}', '{"name": "Somebody"}'),
+          ('aud_own', now(), 'STAFF', 'user_kim', 'staff.updated', 'staff', 'user_kim', 'user_kim', '{}', '{"name": "Kim New"}'),
+          ('aud_third', now(), 'STAFF', 'user_alex', 'user.updated', 'user', ?, ?, '{}', '{"name": "Somebody"}')`,
+      ...[PRIYA.user, PRIYA.user, PRIYA.user, PRIYA.user],
+    );
+    const { records } = await exportPerson(contextOf(database, storage), ['user_kim']);
+    expect(records.AuditEntry).toMatchObject([
+      { id: 'aud_other', actorId: 'user_kim', origin: { address: '192.0.2.7' }, valuesAfter: null },
+      { id: 'aud_own', valuesAfter: { name: 'Kim New' } },
+    ]);
   });
 });

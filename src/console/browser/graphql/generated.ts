@@ -399,7 +399,7 @@ export type FailingEndpointsQueryVariables = Exact<{
 
 export type FailingEndpointsQuery = { webhookEndpoints: { data: Array<{ id: string, url: string, status: WebhookEndpointStatus, failures: number, failingSince: string | null, integrator: { id: string, name: string } }>, meta: { nextCursor: string | null } } };
 
-export type ClientPartFragment = { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> };
+export type ClientPartFragment = { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> };
 
 export type ConnectionPartFragment = { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } };
 
@@ -425,6 +425,7 @@ export type OneIntegratorQueryVariables = Exact<{
   clientsAfter?: string | null | undefined;
   connectedTo?: string | null | undefined;
   connectionsAfter?: string | null | undefined;
+  texts: boolean;
   requestId?: string | null | undefined;
   day?: string | null | undefined;
   since: string;
@@ -432,7 +433,7 @@ export type OneIntegratorQueryVariables = Exact<{
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type EventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -468,10 +469,11 @@ export type CreateClientMutationVariables = Exact<{
   redirectUris: Array<string> | string;
   origins: Array<string> | string;
   pilotAgreement?: string | null | undefined;
+  texts?: boolean | null | undefined;
 }>;
 
 
-export type CreateClientMutation = { createClient: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
+export type CreateClientMutation = { createClient: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
 
 export type UpdateClientMutationVariables = Exact<{
   id: string | number;
@@ -481,34 +483,38 @@ export type UpdateClientMutationVariables = Exact<{
   origins?: Array<string> | string | null | undefined;
   pilotAgreement?: string | null | undefined;
   expectedUpdatedAt: string;
+  texts?: boolean | null | undefined;
 }>;
 
 
-export type UpdateClientMutation = { updateClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
+export type UpdateClientMutation = { updateClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type RotateClientSecretMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
+  texts?: boolean | null | undefined;
 }>;
 
 
-export type RotateClientSecretMutation = { rotateClientSecret: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
+export type RotateClientSecretMutation = { rotateClientSecret: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } | null };
 
 export type DisableClientMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
+  texts?: boolean | null | undefined;
 }>;
 
 
-export type DisableClientMutation = { disableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
+export type DisableClientMutation = { disableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type EnableClientMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
+  texts?: boolean | null | undefined;
 }>;
 
 
-export type EnableClientMutation = { enableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
+export type EnableClientMutation = { enableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } | null };
 
 export type CreateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -1654,7 +1660,7 @@ fragment LoggedRequestPart on LoggedRequest {
     message
   }
 }` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
-export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $requestId: String, $day: CalendarDate, $since: CalendarDate!, $until: CalendarDate!) {
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName: String, $clientsAfter: String, $connectedTo: BuilderId, $connectionsAfter: String, $texts: Boolean!, $requestId: String, $day: CalendarDate, $since: CalendarDate!, $until: CalendarDate!) {
   integrator(id: $id) {
     id
     name
@@ -1736,7 +1742,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt
@@ -1846,7 +1852,7 @@ export const CreateIntegratorDocument = `mutation CreateIntegrator($name: String
     name
   }
 }` as unknown as TypedDocumentNode<CreateIntegratorMutation, CreateIntegratorMutationVariables>;
-export const CreateClientDocument = `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String) {
+export const CreateClientDocument = `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String, $texts: Boolean = true) {
   createClient(
     integratorId: $integratorId
     name: $name
@@ -1870,7 +1876,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt
@@ -1879,7 +1885,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<CreateClientMutation, CreateClientMutationVariables>;
-export const UpdateClientDocument = `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $redirectUris: [String!], $origins: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
+export const UpdateClientDocument = `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $redirectUris: [String!], $origins: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!, $texts: Boolean = true) {
   updateClient(
     id: $id
     name: $name
@@ -1900,7 +1906,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt
@@ -1909,7 +1915,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<UpdateClientMutation, UpdateClientMutationVariables>;
-export const RotateClientSecretDocument = `mutation RotateClientSecret($id: ID!, $expectedUpdatedAt: Timestamp!) {
+export const RotateClientSecretDocument = `mutation RotateClientSecret($id: ID!, $expectedUpdatedAt: Timestamp!, $texts: Boolean = true) {
   rotateClientSecret(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
     client {
       ...ClientPart
@@ -1925,7 +1931,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt
@@ -1934,7 +1940,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<RotateClientSecretMutation, RotateClientSecretMutationVariables>;
-export const DisableClientDocument = `mutation DisableClient($id: ID!, $expectedUpdatedAt: Timestamp!) {
+export const DisableClientDocument = `mutation DisableClient($id: ID!, $expectedUpdatedAt: Timestamp!, $texts: Boolean = true) {
   disableClient(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
     ...ClientPart
   }
@@ -1947,7 +1953,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt
@@ -1956,7 +1962,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<DisableClientMutation, DisableClientMutationVariables>;
-export const EnableClientDocument = `mutation EnableClient($id: ID!, $expectedUpdatedAt: Timestamp!) {
+export const EnableClientDocument = `mutation EnableClient($id: ID!, $expectedUpdatedAt: Timestamp!, $texts: Boolean = true) {
   enableClient(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
     ...ClientPart
   }
@@ -1969,7 +1975,7 @@ fragment ClientPart on Client {
   scopes
   redirectUris
   origins
-  pilotAgreement
+  pilotAgreement @include(if: $texts)
   disabledAt
   createdAt
   updatedAt

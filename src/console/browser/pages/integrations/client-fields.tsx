@@ -17,7 +17,7 @@ export const ClientFields = ({ type, form: { values, bind }, disabled }: Props) 
   <>
     <TextField label="Name" maxLength={200} disabled={disabled} {...bind('name')} />
     <ScopeChoice legend="Scopes" internal={type === 'INTERNAL'} disabled={disabled} {...bind('scopes')} />
-    {values.scopes.includes('write:sign_on_events') && (
+    {values.scopes.includes('write:sign_on_events') && values.pilotAgreement !== undefined && (
       <TextField
         label="Agreement of the pilot"
         disabled={disabled}

@@ -26,7 +26,7 @@ const WITHOUT_DRAWER = { client: null, connection: null, endpoint: null, add: nu
 /** One integrator: clients, connections, webhook endpoints, usage and failed requests. */
 export default function IntegratorPage() {
   const { integratorId = '' } = useParams();
-  const { timeZone } = useScope();
+  const { timeZone, can } = useScope();
   const filters = useFilters();
   const address = useAddress();
   const clientName = filters.get('name');
@@ -36,6 +36,7 @@ export default function IntegratorPage() {
     ...useUsageFilters(),
     clientName,
     clientsAfter: filters.get('clients'),
+    texts: can('person.read'),
     connectedTo,
     // An integrator has one connection to a builder.
     connectionsAfter: connectedTo ? null : filters.get('connections'),
