@@ -15,7 +15,7 @@ const secrets: string[] = [];
 const ids: Record<string, string> = {};
 
 const PASSWORD = 'correct horse battery';
-const REFUSED = 'no entry is written';
+const REFUSED = 'cannot be used now: 53100';
 
 beforeAll(async () => {
   await seedBuilders(cli);

@@ -129,7 +129,7 @@ describe('webhook test', () => {
 
   it('is recorded before the event is sent (ACC-20)', async () => {
     const { endpointId: id } = await create();
-    const refuse = () => expect(cli.json(['webhook', 'test', id])).rejects.toThrow('no entry is written');
+    const refuse = () => expect(cli.json(['webhook', 'test', id])).rejects.toThrow('cannot be used now: 53100');
     expect(await findChangesWithoutEntry(cli.databases.au1, refuse)).toEqual([]);
     expect(receiver.received).toEqual([]);
     await cli.json(['webhook', 'test', id]);
