@@ -20,6 +20,8 @@ export interface FieldType {
 
 /** In characters. Several ids must fit into one index entry. */
 const MAX_ID_LENGTH = 200;
+/** In characters: twice a body of the API, because the text may name erased people. Lists of longer texts would take a worker's memory. */
+const MAX_TEXT_LENGTH = 2_097_152;
 
 /** Creates a type that is valid if one condition holds. */
 const createSimpleType = (label: string, message: string, holds: (value: unknown) => boolean): FieldType => ({
@@ -35,6 +37,7 @@ export const createTextType = (label: string, message: string, holds: (value: st
   label,
   read(value, path, report) {
     if (typeof value !== 'string') report(path, 'must be a string');
+    else if (value.length > MAX_TEXT_LENGTH) report(path, `must not be longer than ${MAX_TEXT_LENGTH} characters`);
     else if (!isCleanText(value)) report(path, UNCLEAN);
     else if (!holds(value)) report(path, message);
     return value;

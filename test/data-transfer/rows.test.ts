@@ -155,6 +155,12 @@ describe('an import rejects a row', () => {
       [['code', 'must not be longer than 1000 bytes']],
     ],
     [
+      'has a text that is longer than any of the API',
+      'subcontractors',
+      { abn: 'x'.repeat(2_097_153) },
+      [['abn', 'must not be longer than 2097152 characters']],
+    ],
+    [
       'has JSON that is nested too deeply',
       'meetings',
       { templateResponse: deep },
