@@ -120,6 +120,12 @@ describe('a document that exceeds a limit (LIM-33)', () => {
     expect(await readRejection(query)).toMatchObject({ status: 400, extensions: { cost, limit } });
   });
 
+  it('is rejected with a number as its cost, however often its pages multiply (LIM-17)', async () => {
+    const query = `{ builders { data { projects { data { ${'meetings { data { project { '.repeat(230)} id`;
+    const { status, extensions } = await readRejection(`${query} ${'}'.repeat(230 * 3 + 5)}`);
+    expect([status, extensions.cost > Number.MAX_SAFE_INTEGER / 2, extensions.limit]).toEqual([400, true, 250]);
+  });
+
   it('is rejected for 51 root fields also in fragments of a query', async () => {
     const query = `{ ...A ...B } fragment A on Query { ${repeat(26, 'me { id }')} }
       fragment B on Query { ${repeat(25, 'me { id }').replaceAll('a', 'b')} }`;

@@ -139,7 +139,9 @@ class CostEstimator {
     const read = (field.extensions.cost as number | undefined) ?? byChanges;
     // The records of a page are counted where it is read, whatever is selected of it.
     const ownRecords = isPage ? Math.max(size, MAX_LIMIT) : Number(!inPage && type.extensions.scope !== undefined);
-    return { cost: own + read + count * inner.cost, records: count * (ownRecords + inner.records) };
+    // JSON has no number for a product without a bound.
+    const atMost = (value: number) => Math.min(value, Number.MAX_SAFE_INTEGER);
+    return { cost: atMost(own + read + count * inner.cost), records: atMost(count * (ownRecords + inner.records)) };
   }
 
   #findField(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
