@@ -5,7 +5,9 @@ import type { S3Settings } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
 import { loadOnce } from '../shared/load-once.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import type { RegionId } from '../shared/regions.ts';
+import { toTerminalLine } from '../shared/terminal-text.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
 
 /** Maximum attempts of a request to the store. */
@@ -133,8 +135,9 @@ export class S3Store implements ByteStore {
   async *list(prefix: string): AsyncGenerator<StoredObject> {
     const { sdk, client } = await this.#getClient();
     const location = { Bucket: this.#bucket, Prefix: `${this.#prefix}${prefix}` };
-    for await (const { Contents = [] } of sdk.paginateListObjectsV2({ client }, location)) {
-      for (const { Key, Size, LastModified, ETag } of Contents) {
+    const pages = sdk.paginateListObjectsV2({ client }, location);
+    for (let page = await sendToStore(pages.next()); !page.done; page = await sendToStore(pages.next())) {
+      for (const { Key, Size, LastModified, ETag } of page.value.Contents ?? []) {
         const modifiedAt = LastModified?.getTime() ?? 0;
         yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt, version: ETag ?? '' };
       }
@@ -146,23 +149,32 @@ export class S3Store implements ByteStore {
   }
 }
 
-/** Returns the store's response. Throws `UNAVAILABLE` when the store is unreachable, slow, overloaded or fails with a 5xx. */
+/**
+ * Returns the store's response. Throws `UNAVAILABLE` when the store is unreachable, slow or fails, or takes neither the credentials nor the
+ * bucket; other errors say that the object is missing or another version.
+ */
 async function sendToStore<T>(sent: Promise<T>): Promise<T> {
   try {
     return await sent;
   } catch (error) {
-    const { httpStatusCode: status } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
-    throw status === undefined || status >= 500 || status === 429 ? unavailable(error) : error;
+    if (isMissing(error) || isPreconditionFailure(error)) throw error;
+    const { code, name, message } = error as NodeJS.ErrnoException;
+    const reason = toTerminalLine(code ?? `${name === 'Unknown' ? `HTTP ${getStatus(error)}` : name}: ${message}`);
+    const text = `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
+    throw unavailable(new OperatorError(text, { cause: error }));
   }
 }
 
+const getStatus = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+
 /** Whether the source is no longer the version to copy. */
-const isPreconditionFailure = (error: unknown): boolean =>
-  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
+const isPreconditionFailure = (error: unknown): boolean => getStatus(error) === 412;
+
+const isMissing = (error: unknown): boolean => getStatus(error) === 404 && (error as Error).name !== 'NoSuchBucket';
 
 /** Returns the store's response, or null where there is no such object. */
 const nullIfMissing = <T>(sent: Promise<T>): Promise<T | null> =>
-  sent.catch((error: { name?: string; $metadata?: { httpStatusCode?: number } }) => {
-    if (error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404) return null;
+  sent.catch((error: unknown) => {
+    if (isMissing(error)) return null;
     throw error;
   });
