@@ -104,20 +104,20 @@ export class S3Store implements ByteStore {
       ContentType: contentType,
       MetadataDirective: 'REPLACE',
     });
-    return (await nullIfMissing(sendToStore(client.send(command)))) !== null;
+    return (await sendToStore(client.send(command), null)) !== null;
   }
 
   async open(key: string, range?: ByteRange) {
     const { sdk, client } = await this.#getClient();
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
     const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
-    const found = await nullIfMissing(sendToStore(client.send(command)));
+    const found = await sendToStore(client.send(command), null);
     return found && { stream: found.Body as Readable, size: found.ContentLength ?? 0 };
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     const { sdk, client } = await this.#getClient();
-    const found = await nullIfMissing(sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key)))));
+    const found = await sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key))), null);
     const modifiedAt = found?.LastModified?.getTime() ?? 0;
     return found && { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
   }
@@ -129,7 +129,7 @@ export class S3Store implements ByteStore {
   /** Deletes one by one, because the batch request needs a checksum that not every service supports. */
   async remove(keys: readonly string[]): Promise<void> {
     const { sdk, client } = await this.#getClient();
-    for (const key of keys) await sendToStore(client.send(new sdk.DeleteObjectCommand(this.#locate(key))));
+    for (const key of keys) await sendToStore(client.send(new sdk.DeleteObjectCommand(this.#locate(key))), null);
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
@@ -150,15 +150,16 @@ export class S3Store implements ByteStore {
 }
 
 /**
- * Returns the store's response. Throws `UNAVAILABLE` when the store is unreachable, slow or fails, or takes neither the credentials nor the
- * bucket; other errors say that the object is missing or another version.
+ * Returns the store's response, or `missing`, if it is given, where there is no such object. Throws `UNAVAILABLE` when the store is unreachable,
+ * slow or fails, or takes neither the credentials nor the bucket; another error says that the object is no longer the version to copy.
  */
-async function sendToStore<T>(sent: Promise<T>): Promise<T> {
+async function sendToStore<T, M = never>(sent: Promise<T>, ...missing: M[]): Promise<T | M> {
   try {
     return await sent;
   } catch (error) {
-    if (isMissing(error) || isPreconditionFailure(error)) throw error;
     const { code, name, message } = error as NodeJS.ErrnoException;
+    if (missing.length > 0 && getStatus(error) === 404 && name !== 'NoSuchBucket') return missing[0]!;
+    if (isPreconditionFailure(error)) throw error;
     const reason = toTerminalLine(code ?? `${name === 'Unknown' ? `HTTP ${getStatus(error)}` : name}: ${message}`);
     const text = `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
     throw unavailable(new OperatorError(text, { cause: error }));
@@ -169,12 +170,3 @@ const getStatus = (error: unknown) => (error as { $metadata?: { httpStatusCode?:
 
 /** Whether the source is no longer the version to copy. */
 const isPreconditionFailure = (error: unknown): boolean => getStatus(error) === 412;
-
-const isMissing = (error: unknown): boolean => getStatus(error) === 404 && (error as Error).name !== 'NoSuchBucket';
-
-/** Returns the store's response, or null where there is no such object. */
-const nullIfMissing = <T>(sent: Promise<T>): Promise<T | null> =>
-  sent.catch((error: unknown) => {
-    if (isMissing(error)) return null;
-    throw error;
-  });
