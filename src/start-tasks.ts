@@ -20,7 +20,8 @@ export async function replayErasuresAtStart(databases: Databases, storages: Stor
     const late = sleep(REPLAY_MS, undefined, { ref: false }).then(() => {
       throw new Error(`not done within ${REPLAY_MS / 1000} seconds`);
     });
-    await Promise.race([replayErasures(context), late]).catch((error: Error) => {
+    await Promise.race([replayErasures(context), late]).catch((thrown: Error) => {
+      const error = (thrown.cause ?? thrown) as Error;
       report(`The erasures of ${region} could not be applied, and are tried again by the job: ${error.message}`);
     });
   };

@@ -96,11 +96,10 @@ function formatSubcommand(command: Command): string {
 
 /** Formats an error: the message if the operator can correct the cause, the stack otherwise. */
 function describeCommandError(error: unknown): string {
-  const { message, path, syscall, stack, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
+  const { message, path, syscall, stack, cause } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof OperatorError) return message;
   if (path && syscall) return toTerminalLine(`${path} cannot be used: ${message}`);
-  if (error instanceof ApiError && error.code === 'UNAVAILABLE')
-    return `The store of S3_ENDPOINT and S3_BUCKET does not answer (${cause?.code ?? cause?.name}).`;
+  if (error instanceof ApiError && cause) return describeCommandError(cause);
   return describeDatabaseError(error) ?? stack ?? String(error);
 }

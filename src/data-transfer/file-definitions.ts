@@ -235,7 +235,8 @@ export const requireStoredFiles = (hasFile: (key: string) => boolean): FileDefin
   fileDefinitions.map((definition) => {
     const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
       const owner = hasOwnFolder(definition) ? 'its own id' : 'the id of its builder';
-      const message = `must name a file under files/${folder}/, in the folder of ${owner}, or one of the storage there`;
+      const kind = folder === 'photos' ? 'file of fileSize bytes' : 'file';
+      const message = `must name a ${kind} under files/${folder}/, in the folder of ${owner}, or one of the storage there`;
       return [property, () => createTextType('text', message, hasFile)] as const;
     });
     return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };

@@ -124,14 +124,15 @@ function createClusterHandle(port: number, password: string, stop: () => Promise
     const client = new Client(url('postgres'));
     // The statement reports a server that stops.
     client.on('error', () => undefined);
-    await client.connect();
     try {
+      await client.connect();
       const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
       const source = template === undefined ? '' : ` template ${escapeIdentifier(template)}`;
       if (!rowCount) await client.query(`create database ${escapeIdentifier(name)}${source}`);
     } catch (error) {
       // 42P04, 23505: another connection created it meanwhile.
-      if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+      if (!['42P04', '23505'].includes((error as { code?: string }).code ?? ''))
+        throw new ClusterError(`The database in DATA_DIR cannot be used: ${toFirstLine(error)}`);
     } finally {
       await client.end();
     }

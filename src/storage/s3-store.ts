@@ -5,7 +5,9 @@ import type { S3Settings } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
 import { loadOnce } from '../shared/load-once.ts';
+import { OperatorError } from '../shared/operator-error.ts';
 import type { RegionId } from '../shared/regions.ts';
+import { toTerminalLine } from '../shared/terminal-text.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
 
 /** Maximum attempts of a request to the store. */
@@ -102,20 +104,20 @@ export class S3Store implements ByteStore {
       ContentType: contentType,
       MetadataDirective: 'REPLACE',
     });
-    return (await nullIfMissing(sendToStore(client.send(command)))) !== null;
+    return (await sendToStore(client.send(command), null)) !== null;
   }
 
   async open(key: string, range?: ByteRange) {
     const { sdk, client } = await this.#getClient();
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
     const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
-    const found = await nullIfMissing(sendToStore(client.send(command)));
+    const found = await sendToStore(client.send(command), null);
     return found && { stream: found.Body as Readable, size: found.ContentLength ?? 0 };
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     const { sdk, client } = await this.#getClient();
-    const found = await nullIfMissing(sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key)))));
+    const found = await sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key))), null);
     const modifiedAt = found?.LastModified?.getTime() ?? 0;
     return found && { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
   }
@@ -127,14 +129,15 @@ export class S3Store implements ByteStore {
   /** Deletes one by one, because the batch request needs a checksum that not every service supports. */
   async remove(keys: readonly string[]): Promise<void> {
     const { sdk, client } = await this.#getClient();
-    for (const key of keys) await sendToStore(client.send(new sdk.DeleteObjectCommand(this.#locate(key))));
+    for (const key of keys) await sendToStore(client.send(new sdk.DeleteObjectCommand(this.#locate(key))), null);
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
     const { sdk, client } = await this.#getClient();
     const location = { Bucket: this.#bucket, Prefix: `${this.#prefix}${prefix}` };
-    for await (const { Contents = [] } of sdk.paginateListObjectsV2({ client }, location)) {
-      for (const { Key, Size, LastModified, ETag } of Contents) {
+    const pages = sdk.paginateListObjectsV2({ client }, location);
+    for (let page = await sendToStore(pages.next()); !page.done; page = await sendToStore(pages.next())) {
+      for (const { Key, Size, LastModified, ETag } of page.value.Contents ?? []) {
         const modifiedAt = LastModified?.getTime() ?? 0;
         yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt, version: ETag ?? '' };
       }
@@ -146,23 +149,24 @@ export class S3Store implements ByteStore {
   }
 }
 
-/** Returns the store's response. Throws `UNAVAILABLE` when the store is unreachable, slow, overloaded or fails with a 5xx. */
-async function sendToStore<T>(sent: Promise<T>): Promise<T> {
+/**
+ * Returns the store's response, or `missing`, if it is given, where there is no such object. Throws `UNAVAILABLE` when the store is unreachable,
+ * slow or fails, or takes neither the credentials nor the bucket; another error says that the object is no longer the version to copy.
+ */
+async function sendToStore<T, M = never>(sent: Promise<T>, ...missing: M[]): Promise<T | M> {
   try {
     return await sent;
   } catch (error) {
-    const { httpStatusCode: status } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
-    throw status === undefined || status >= 500 || status === 429 ? unavailable(error) : error;
+    const { code, name, message } = error as NodeJS.ErrnoException;
+    if (missing.length > 0 && getStatus(error) === 404 && name !== 'NoSuchBucket') return missing[0]!;
+    if (isPreconditionFailure(error)) throw error;
+    const reason = toTerminalLine(code ?? `${name === 'Unknown' ? `HTTP ${getStatus(error)}` : name}: ${message}`);
+    const text = `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
+    throw unavailable(new OperatorError(text, { cause: error }));
   }
 }
 
-/** Whether the source is no longer the version to copy. */
-const isPreconditionFailure = (error: unknown): boolean =>
-  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
+const getStatus = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 
-/** Returns the store's response, or null where there is no such object. */
-const nullIfMissing = <T>(sent: Promise<T>): Promise<T | null> =>
-  sent.catch((error: { name?: string; $metadata?: { httpStatusCode?: number } }) => {
-    if (error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404) return null;
-    throw error;
-  });
+/** Whether the source is no longer the version to copy. */
+const isPreconditionFailure = (error: unknown): boolean => getStatus(error) === 412;

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -252,18 +255,44 @@ describe('the program', () => {
     expect(error).toBe('The database or a disk cannot be used now: cannot execute INSERT in a read-only transaction.');
   });
 
-  it('reports a store that does not answer in one line', async () => {
-    const s3 = {
-      STORAGE: 's3',
-      S3_ENDPOINT: 'http://127.0.0.1:1',
-      S3_BUCKET: 'bucket',
-      S3_ACCESS_KEY_ID: 'id',
-      S3_SECRET_ACCESS_KEY: 'secret',
-    };
-    Object.assign(cli.env, s3);
-    const error = await cli.errorOf(['backup', 'verify']).finally(() => {
-      for (const name of Object.keys(s3)) delete cli.env[name];
+  describe('a store that cannot be used', () => {
+    const xml = (code: string) => `<Error><Code>${code}</Code><Message>Not\nthis one.</Message></Error>`;
+    let answer: [number, string] = [200, ''];
+    const server = createServer((_request, response) => response.writeHead(answer[0]).end(answer[1]));
+    const s3 = { STORAGE: 's3', S3_BUCKET: 'bucket', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' };
+
+    beforeAll(async () => {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      Object.assign(cli.env, s3);
     });
-    expect(error).toBe('The store of S3_ENDPOINT and S3_BUCKET does not answer (ECONNREFUSED).');
+
+    afterAll(() => {
+      server.close();
+      for (const name of ['S3_ENDPOINT', ...Object.keys(s3)]) delete cli.env[name];
+    });
+
+    const toError = (reason: string) => `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
+    const commands = [
+      ['backup', 'verify'],
+      ['person', 'replay-erasures'],
+      ['storage', 'claim', '--yes'],
+    ];
+
+    it.each(commands)('is reported in one line where it does not answer: %s %s', async (...command) => {
+      cli.env.S3_ENDPOINT = 'http://127.0.0.1:1';
+      expect(await cli.errorOf(command)).toBe(toError('ECONNREFUSED'));
+    });
+
+    it.each(commands)('is reported in one line where it refuses or is none: %s %s', async (...command) => {
+      cli.env.S3_ENDPOINT = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      answer = [403, xml('AccessDenied')];
+      expect(await cli.errorOf(command)).toBe(toError('AccessDenied: Not\\u000athis one.'));
+      answer = [403, ''];
+      expect(await cli.errorOf(command)).toMatch(/\((HTTP 403|\w+): .*\)\.$/);
+      answer = [404, xml('NoSuchBucket')];
+      expect(await cli.errorOf(command)).toMatch(/\(NoSuchBucket: .*\)\.$/);
+      answer = [200, '<html>'];
+      expect(await cli.errorOf(command)).toMatch(/^(The store of .* cannot be used \(.*\)|.* is no JSON)\.$/);
+    });
   });
 });

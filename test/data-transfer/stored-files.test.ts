@@ -160,6 +160,21 @@ describe('photos', () => {
     expect(fields.filter(([, field]: string[]) => field === 'key')).toHaveLength(3);
   });
 
+  it('with a file of another size are rejected, and the file is not stored', async () => {
+    const folder = await copySome({ photos: unchanged });
+    const [{ key }] = (await readSample('photos')) as [Row];
+    await writeStored(folder, key as string, 'cut off');
+    const storages = await createStorages();
+    const error = await importSampleFiles(empty, storages, folder).catch((thrown) => thrown);
+    expect(error.details.problems).toContainEqual(
+      expect.objectContaining({
+        field: 'key',
+        message: expect.stringContaining('of fileSize bytes under files/photos/'),
+      }),
+    );
+    expect(await storages.au1.byteStore.stat(key as string)).toBeNull();
+  });
+
   it('are rejected with the key of a folder of the storage', async () => {
     const { database } = sample;
     const storages = await createStorages();

@@ -363,6 +363,18 @@ describe('the error is one line when', () => {
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '18\n');
     await expect(open()).rejects.toThrow(/^The database password \S+ cannot be read: ENOENT[^\n]*$/);
   });
+
+  it.each([
+    ['is empty', ''],
+    ['has another password', 'another\n'],
+  ])('the password file %s', async (_, content) => {
+    await (await open()).stop();
+    await writeFile(join(dataDir, 'postgres.password'), content);
+    const cluster = await open();
+    await expect(cluster.ensureDatabase('inside')).rejects.toThrow(
+      /^The database in DATA_DIR cannot be used: .*password[^\n]*$/,
+    );
+  });
 });
 
 describe('createDatabase of the tests', () => {

@@ -18,7 +18,8 @@ export async function importStoredFiles(
   isLeftOut: (definition: FileDefinition, row: Row) => boolean,
 ): Promise<(key: string) => boolean> {
   const accepted = new Set<string>();
-  const toCopy = new Set<string>();
+  /** By key, with the size that a row has. */
+  const toCopy = new Map<string, unknown>();
   for (const definition of fileDefinitions) {
     const { file, storageKeys } = definition;
     const opened = storageKeys && (await folder.openFile(`${file}.ndjson`));
@@ -28,15 +29,18 @@ export async function importStoredFiles(
       for (const [property, objectFolder] of Object.entries(storageKeys)) {
         const key = row[property];
         if (typeof key !== 'string' || !isRecordKey(key) || !isOwnKey(key, objectFolder, definition, row)) continue;
-        (isLeftOut(definition, row) ? accepted : toCopy).add(key);
+        if (isLeftOut(definition, row)) accepted.add(key);
+        else toCopy.set(key, row.fileSize);
       }
     });
   }
-  for (const key of toCopy) {
+  for (const [key, fileSize] of toCopy) {
     const isStored = (await storage.byteStore.stat(key)) !== null;
     const given = isStored ? null : await folder.openFile(`${STORED_FILES}/${key}`);
-    if (given && (await given.stat()).size > MAX_FILE_BYTES)
-      throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
+    const { size } = (await given?.stat()) ?? { size: 0 };
+    if (size > MAX_FILE_BYTES) throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
+    // Of another size is a file whose copy was interrupted.
+    if (given && (fileSize ?? size) !== size) continue;
     if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
     if (isStored || given) accepted.add(key);
   }

@@ -62,7 +62,8 @@ export function replaceErasedText(
       throw new InvalidInputError('replace', 'an address or the key of a file changes with its record, by an import');
     const row = await selectRow(em, table, listed.id, 'for update');
     if (!row) throw new InvalidInputError('replace', `${place} no longer exists`);
-    const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym));
+    const isFree = FREE_COLUMNS.includes(listed.column);
+    const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym), isFree);
     const changes = replaceWithDependents(table, row.values, listed.column, replace);
     if (Object.keys(changes).length === 0)
       throw new InvalidInputError('replace', `${place} does not contain "${name}"`);
@@ -98,14 +99,19 @@ async function selectRow(em: EntityManager, table: PersonalTable, id: string, lo
 const IDENTIFYING =
   /^(id|noteId|attachmentId|externalId|externalSourceId|pageExternalSourceId|mappedAdminUserId|source(App|BlockId|DeepLink|ExternalId))$/;
 
-/** Returns the value with its strings and names of fields replaced, but those that identify. An e-mail address remains one. */
-function replaceIn(value: unknown, replace: (text: string) => string): unknown {
+/** JSON in which others choose the names of fields. Those of the rest, and their types, are words that a person's name may have too. */
+const FREE_COLUMNS = ['metadata', 'detail_blocks', 'content'];
+
+/** Returns the value with its strings replaced, and its names of fields if they are free, but those that identify. An e-mail address remains one. */
+function replaceIn(value: unknown, replace: (text: string) => string, isFree: boolean): unknown {
   if (typeof value === 'string') return replace(value);
-  if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace));
+  if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace, isFree));
   if (!isObject(value)) return value;
   const inAddress = (text: string) => (replace(text) === text ? text : replace(text).replaceAll(' ', '.'));
   const inField = ([name, each]: [string, unknown]) =>
-    IDENTIFYING.test(name) ? [name, each] : [replace(name), replaceIn(each, name === 'email' ? inAddress : replace)];
+    IDENTIFYING.test(name) || (name === 'type' && !isFree)
+      ? [name, each]
+      : [isFree ? replace(name) : name, replaceIn(each, name === 'email' ? inAddress : replace, isFree)];
   const fields = Object.fromEntries(Object.entries(value).map(inField));
   if (Object.keys(fields).length === Object.keys(value).length) return fields;
   throw new InvalidInputError('replace', 'the text has two fields that would have the same name');

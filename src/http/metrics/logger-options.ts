@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { toTerminalText } from '../../shared/terminal-text.ts';
 import { toLoggedPath } from './logged-path.ts';
 import { formatLogLine } from './readable-log.ts';
@@ -13,8 +14,9 @@ export const loggerOptions = ({ logLevel, production }: Config) => ({
 
 const READABLE = { write: (line: string) => void process.stdout.write(toTerminalText(formatLogLine(line))) };
 
-/** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
-function errorForLog(error: Error & { code?: string }) {
+/** Stack and code of an error or its public one's cause; a database error's detail and parameters hold other people's data and stay out. */
+function errorForLog(thrown: Error & { code?: string }) {
+  const error: typeof thrown = thrown instanceof ApiError && thrown.cause instanceof Error ? thrown.cause : thrown;
   return { type: error.name, code: error.code, message: error.message, stack: error.stack ?? '' };
 }
 

@@ -404,6 +404,21 @@ describe('the replacement of a name in one text', () => {
     await expect(replaced).rejects.toThrow('does not contain');
   });
 
+  it.each([
+    ['Street', 'subcontractor', 'address', (name: string) => ({ street: `With ${name}`, suburb: 'Hobart' })],
+    ['Company', 'defect', 'assignees', (name: string) => [{ id: 'sub_1', type: 'COMPANY', name: `${name} & Co` }]],
+    ['Title', 'meeting_template', 'sections', (name: string) => [{ id: 'section-1', title: `By ${name}` }]],
+  ])('keeps fields and types that have the name %s', async (name, table, column, toValue) => {
+    await renameWorker(name);
+    const [row] = await run(`select id from ${table} where builder_id = ? limit 1`, BUILDER);
+    await run(`update ${table} set ${column} = ?::jsonb where id = ?`, JSON.stringify(toValue(name)), row!.id);
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym } = await erasePerson(context, [WORKER.id]);
+    await replaceErasedText(context, erasureId, `${table}/${row!.id}/${column}`, name);
+    const [replaced] = await run(`select ${column} as value from ${table} where id = ?`, row!.id);
+    expect(replaced!.value).toEqual(toValue(pseudonym));
+  });
+
   it('is refused where two fields of a photo would become one', async () => {
     const metadata = { [PRIYA.name]: 'seen at 7', 'priya  nair': 'seen at 9' };
     await run('update photo set metadata = ?::jsonb where builder_id = ?', JSON.stringify(metadata), BUILDER);
