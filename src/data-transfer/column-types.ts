@@ -1,4 +1,4 @@
-import { toArrayText } from '../database/orm.ts';
+import { toArrayText } from '../database/array-text.ts';
 import * as types from './field-types.ts';
 
 /** Conversion of a column's values between JSON and PostgreSQL. */

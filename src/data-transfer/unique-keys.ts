@@ -60,10 +60,13 @@ const toUniqueJoin = ({ keys }: UniqueKey, left: string, right: string) =>
     .map(({ name, nullsMeet }) => `${left}.${name} ${nullsMeet ? 'is not distinct from' : '='} ${right}.${name}`)
     .join(' and ');
 
+/** An index entry of PostgreSQL has at most about 2,700 bytes in total. */
+const MAX_KEY_BYTES = 2600;
+
 /** Returns SQL that finds rows whose unique key does not fit into an index entry of PostgreSQL, although each of its values does. */
 export const toLongKeyProblemsSql = ({ field, fields, keys, predicate }: UniqueKey): string =>
-  `${INTO_PROBLEMS} select __line, ${field}, format('has %s of more than 2600 bytes in all', ${fields}) from import_stage
-    where octet_length(concat(${keys.map(({ sql }) => `(${sql})`).join()})) > 2600 ${predicate.replace('where', 'and')}`;
+  `${INTO_PROBLEMS} select __line, ${field}, format('has %s of more than ${MAX_KEY_BYTES} bytes in all', ${fields}) from import_stage
+    where octet_length(concat(${keys.map(({ sql }) => `(${sql})`).join()})) > ${MAX_KEY_BYTES} ${predicate.replace('where', 'and')}`;
 
 /** Returns SQL that finds rows of the file with the unique key of an earlier line. */
 export function toDuplicateProblemsSql(uniqueKey: UniqueKey): string {

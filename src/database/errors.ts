@@ -29,12 +29,11 @@ export const getErrorCode = (error: unknown): string | undefined => (error as { 
 export function describeDatabaseError(error: unknown): string | null {
   const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
   // The migrator writes the statement before PostgreSQL's message, which may be in another language.
-  const [reason] = /(?:permission denied|must be owner|cannot execute|no space left) .*$/im.exec(message) ?? [
-    code ?? message,
-  ];
-  if (code !== '42501')
-    return isTransientError(error ?? {}) ? `The database or a disk cannot be used now: ${reason}.` : null;
-  return `The database user may not do this (${reason}): the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
+  const [reason = code ?? message] =
+    /(?:permission denied|must be owner|cannot execute|no space left) .*$/im.exec(message) ?? [];
+  if (code === '42501')
+    return `The database user may not do this (${reason}): the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
+  return isTransientError(error ?? {}) ? `The database or a disk cannot be used now: ${reason}.` : null;
 }
 
 /** Whether a write failed because the database is read-only, as a standby is. Nothing was written. */

@@ -3,6 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type MetadataStorage, MikroORM, type Options, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
+import { toArrayText } from './array-text.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
@@ -73,9 +74,6 @@ export function createOrm(
   platform.marshallArray = toArrayText;
   return orm;
 }
-
-/** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
-export const toArrayText = (list: string[]) => `{${list.map((each) => `"${each.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
 /** Completes MikroORM that has discovered no entities, as its constructor does. `orm.getMetadata()` stays undefined. */
 function useMetadata(orm: MikroORM, metadata: MetadataStorage): void {

@@ -62,7 +62,7 @@ async function readCredentials({ env, stdin }: CliIo, { client, builder }: Comma
     return { builderId: builder, connection: connect(client, (await text(stdin)).trim()) };
   }
   const demo: DemoFile | null = await readFile(join(dataDir, 'demo.json'), 'utf8')
-    .then(JSON.parse, () => null)
+    .then(JSON.parse)
     .catch(() => null);
   const demoClient = demo?.clients?.find(({ name }) => name === 'A');
   if (!demoClient || !demo?.attendance) throw CliError.forOption('--client', 'is required where au1 has no demo');

@@ -5,6 +5,7 @@ import { Erasure } from '../../../entities/erasure.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../../schema/ids.ts';
+import { toArrayText } from '../../database/array-text.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -15,7 +16,7 @@ import { eraseRecords, NO_DOMAIN, recordEndedMemberships } from './erase-records
 import { eraseStructures } from './erase-structures.ts';
 import { findErasures, type ListedErasure, storeErasure } from './erasure-list.ts';
 import { type FoundText, findTexts, selectFormerNames } from './find-texts.ts';
-import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
+import { groupPersonIds, loadPerson, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
 
 /** Advisory lock: people are erased one after the other, so that one who is erased twice at the same time gets one pseudonym. */
@@ -150,7 +151,7 @@ async function erasePersonRows(
   await em.execute(
     `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (
       select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
-    [now, toArray(records.storageKeys), JSON.stringify(places), erasure.id],
+    [now, toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
 }

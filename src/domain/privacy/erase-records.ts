@@ -1,8 +1,9 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { User } from '../../../entities/user.entity.ts';
+import { toArrayText } from '../../database/array-text.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
-import { PERSON_KINDS, type PersonIds, toArray } from './person.ts';
+import { PERSON_KINDS, type PersonIds } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
 /** A reserved domain (RFC 2606), which receives no mail. */
@@ -59,7 +60,7 @@ export async function eraseRecords(
           ? [`delete from ${quote(table.table)} where ${condition}`, []]
           : updateSql(table, condition, pseudonym, now);
       if (sql === null) continue;
-      const { affectedRows } = await em.execute<QueryResult>(sql, [...values, toArray(ids[kind])], 'run');
+      const { affectedRows } = await em.execute<QueryResult>(sql, [...values, toArrayText(ids[kind])], 'run');
       if (affectedRows > 0) erased.rows[table.className] = (erased.rows[table.className] ?? 0) + affectedRows;
     }
   }
@@ -78,7 +79,7 @@ async function selectStorageKeys(
   for (const property of declaration.file ?? []) {
     const column = quote(columnOf(property)!);
     const sql = `select ${column} as key from ${quote(table)} where ${condition} and ${column} is not null`;
-    for (const { key } of await em.execute<{ key: string }[]>(sql, [toArray(ids)])) keys.push(key);
+    for (const { key } of await em.execute<{ key: string }[]>(sql, [toArrayText(ids)])) keys.push(key);
   }
   return keys;
 }

@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { toArrayText } from '../../database/array-text.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
-import { type Person, toArray } from './person.ts';
+import { type Person } from './person.ts';
 
 /** What replaces the person. */
 export interface Replacement {
@@ -38,11 +39,11 @@ export async function eraseStructures(
 ): Promise<Record<string, number>> {
   const owned = await findOwnNames(em, person);
   const matches: Matches = {
-    users: toArray(person.ids.user),
-    ids: toArray(Object.values(person.ids).flat()),
-    emails: toArray(person.emails.map(toComparableText)),
-    builders: toArray(owned.map(({ builderId }) => builderId)),
-    names: toArray(owned.map(({ name }) => name)),
+    users: toArrayText(person.ids.user),
+    ids: toArrayText(Object.values(person.ids).flat()),
+    emails: toArrayText(person.emails.map(toComparableText)),
+    builders: toArrayText(owned.map(({ builderId }) => builderId)),
+    names: toArrayText(owned.map(({ name }) => name)),
   };
   const update = async (sql: string) => {
     const values: Record<string, string> = { ...matches, pseudonym: replacement.pseudonym, now };
@@ -121,7 +122,7 @@ async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff
           union all select builder_id, app_user.id, name from app_user join membership on user_id = app_user.id
           union all select b.id, id, name from app_user where staff_role is not null
         ) other where other.builder_id = b.id and comparable_text(other.name) = n.name and other.id <> all(?::text[]))`,
-    [toArray(comparable), isStaff, toArray(builderIds), toArray(Object.values(ids).flat())],
+    [toArrayText(comparable), isStaff, toArrayText(builderIds), toArrayText(Object.values(ids).flat())],
   );
   return rows;
 }

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { toArrayText } from '../../database/array-text.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { PrivacyContext } from './erase-person.ts';
 import { findTexts, selectFormerNames } from './find-texts.ts';
-import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, UnknownPersonError } from './person.ts';
+import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, UnknownPersonError } from './person.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
 /** A text of a builder that names the person. */
@@ -75,7 +76,10 @@ async function selectRecords(em: EntityManager, tables: readonly PersonalTable[]
       const owners = [columnOf(property)!, ...(erase === 'audit' ? ['actor_id'] : [])];
       const isOfPerson = owners.map((column) => `${quote(column)} = any(?::text[])`).join(' or ');
       const sql = `select to_json(r) as row from (select ${list} from ${quote(table)} where ${isOfPerson} order by 1) r`;
-      const found = await em.execute<{ row: Record<string, unknown> }[]>(sql, Array(owners.length).fill(toArray(own)));
+      const found = await em.execute<{ row: Record<string, unknown> }[]>(
+        sql,
+        Array(owners.length).fill(toArrayText(own)),
+      );
       if (found.length > 0) records[className] = [...(records[className] ?? []), ...found.map(({ row }) => row)];
       for (const { row } of found) {
         // What the person has changed of others is theirs.

@@ -1,10 +1,11 @@
 import type { EntityProperty } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
+import { toArrayText } from '../../database/array-text.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { createPattern, isNaming, toNameForms } from './name-patterns.ts';
-import { type Person, toArray } from './person.ts';
+import { type Person } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
 /** A text that contains a name, an e-mail address or an id of a person. */
@@ -25,7 +26,7 @@ export async function selectFormerNames(em: EntityManager, subjectIds: readonly 
     `select distinct recorded ->> key as name
       from audit_entry, unnest(array[values_before, values_after]) recorded, unnest(array['name', 'fullName', 'email']) key
       where person_id = any(?::text[]) and recorded ->> key is not null`,
-    [toArray(subjectIds)],
+    [toArrayText(subjectIds)],
   );
   return rows.map(({ name }) => name);
 }
@@ -91,7 +92,7 @@ export async function findTexts(
           from ${quote(table.table)} t, lateral (
             select string_agg(string, ' ') as whole, (${toJoinedSql(table, column)}) as joined from (${toStringsSql(table, column)}) each) found
           where ${isOfBuilder} and (${comparable('found.whole')} or ${comparable('found.joined')}) order by 1`,
-        [pattern, ...(isOfBuilder === 'true' ? [] : [toArray(builderIds)]), pattern, pattern],
+        [pattern, ...(isOfBuilder === 'true' ? [] : [toArrayText(builderIds)]), pattern, pattern],
       );
       const [type, property, name] = [table.className, column.name as string, column.fieldNames[0]!];
       for (const { id, builderId, texts, whole } of rows) {

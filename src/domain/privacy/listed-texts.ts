@@ -117,6 +117,9 @@ function replaceIn(value: unknown, replace: (text: string) => string, isFree: bo
   throw new InvalidInputError('replace', 'the text has two fields that would have the same name');
 }
 
+/** That an import takes, because an index has labels. */
+const MAX_LABEL_BYTES = 1000;
+
 /** Returns the changed columns: the one with the text, and those that must agree with it. */
 function replaceWithDependents(
   { table }: PersonalTable,
@@ -138,8 +141,11 @@ function replaceWithDependents(
   const [error] = changes.content ? validate(changes.content).slice(validate(values.content).length) : [];
   if (error) throw new InvalidInputError('replace', `${error.fieldName} ${error.message}`);
   const isLabel = table.startsWith('timesheet_') && column !== 'description';
-  if (isLabel && Buffer.byteLength(`${changes[column]}`) > 1000)
-    throw new InvalidInputError('replace', 'the text would be longer than 1000 bytes, and could not be imported');
+  if (isLabel && Buffer.byteLength(`${changes[column]}`) > MAX_LABEL_BYTES)
+    throw new InvalidInputError(
+      'replace',
+      `the text would be longer than ${MAX_LABEL_BYTES} bytes, and could not be imported`,
+    );
   if (table === 'meeting' && changes.notes !== undefined) changes.note_blocks = moveBlocks(values, changes, replace);
   return changes;
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PersonKind } from '../../../entities/personal-data.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
+import { toArrayText } from '../../database/array-text.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
@@ -94,14 +95,14 @@ export async function loadPerson(
   const found = new Set<string>();
   for (const kind of PERSON_KINDS) {
     if (ids[kind].length === 0) continue;
-    for (const row of await selectPeople(em, tables, kind, () => 'id = any(?::text[])', [toArray(ids[kind])])) {
+    for (const row of await selectPeople(em, tables, kind, () => 'id = any(?::text[])', [toArrayText(ids[kind])])) {
       found.add(row.id);
       if (row.name) names.add(row.name);
       if (row.email) emails.add(row.email);
       if (row.builderId) builderIds.add(row.builderId);
     }
   }
-  const values = [...new Array(6).fill(toArray(ids.user)), toArray([...emails].map(toComparableText))];
+  const values = [...new Array(6).fill(toArrayText(ids.user)), toArrayText([...emails].map(toComparableText))];
   for (const { id } of (await executeBound<{ id: string }>(em, FORMER_BUILDERS, values)).rows) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
   const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;
@@ -116,12 +117,8 @@ export async function findPeople(
 ): Promise<PersonRecord[]> {
   const where = (name: string, email: string) =>
     `comparable_text(${name}) = any(?::text[]) or comparable_text(${email}) = ?`;
-  const values = [toArray(toNameForms(text)), toComparableText(text)];
+  const values = [toArrayText(toNameForms(text)), toComparableText(text)];
   const found: PersonRecord[] = [];
   for (const kind of PERSON_KINDS) found.push(...(await selectPeople(em, tables, kind, where, values)));
   return found;
 }
-
-/** Returns a PostgreSQL array literal of texts. */
-export const toArray = (texts: readonly string[]): string =>
-  `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
