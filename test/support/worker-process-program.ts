@@ -2,7 +2,7 @@ import { pbkdf2 } from 'node:crypto';
 import { getPriority } from 'node:os';
 import { handleTasks } from '../../src/images/worker-process.ts';
 
-/* Program of the worker processes of worker-process.test.ts. The task is the name of an action. */
+/* Program of the worker processes of worker-process.proof.test.ts. The task is the name of an action. */
 
 const TASKS: Record<string, () => unknown> = {
   answer: () => 'done',
