@@ -29,8 +29,8 @@ export const publishedResources = new Map<string, PublishedResource>();
 /** What the triggers of a table do, for bulk loads, which skip them. */
 interface PublishedTable {
   triggers: string[];
-  /** Adds the changes of rows that an `insert … on conflict` returned with `returning`. */
-  bulk: { returning: string; toInsertSql: (written: string) => string };
+  /** Adds the changes of rows that an `insert … on conflict` returned with `returning`. A record that is new in the transaction has no other. */
+  bulk: { returning: string; toInsertSql: (written: string, allNew: boolean) => string };
   tracked: boolean;
 }
 
@@ -138,13 +138,13 @@ function toBulkSql(
     when is_archived then 'archived' else 'restored' end as change`;
   return {
     returning: `, ${returning.join(', ')}`,
-    toInsertSql: (written) => {
+    toInsertSql: (written, allNew) => {
       const isSeen = 'not (is_archived and (fresh or was_archived))';
       const replica = `current_setting('session_replication_role') = 'replica'`;
       const insert = toInsertSql(
         `select ${values} from (select *, ${change} from ${written}) event where ${isSeen} and ${replica}`,
       );
-      return insert.replace(/;$/, '');
+      return insert.replace(allNew ? /\s+on conflict.*$/s : /;$/, '');
     },
   };
 }

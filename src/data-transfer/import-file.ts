@@ -165,6 +165,7 @@ async function findDatabaseProblems(
 async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[]) {
   let inserted = 0;
   let updated = 0;
+  const { allNew } = (await client.query(sql.toAllNewSql(mapping))).rows[0];
   for (let pass = 0, before = Number.POSITIVE_INFINITY; ; pass++) {
     for (const uniqueKey of uniqueKeys.filter(({ isKey }) => !isKey))
       await client.query(toWaitingRowsSql(mapping, uniqueKey, pass));
@@ -174,7 +175,7 @@ async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[
     );
     const { count } = waiting.rows[0];
     if (count < before) {
-      const result = (await client.query(sql.toUpsertSql(mapping, pass, toStoreAccessSql(mapping)))).rows[0];
+      const result = (await client.query(sql.toUpsertSql(mapping, pass, allNew, toStoreAccessSql(mapping)))).rows[0];
       inserted += result.inserted;
       updated += result.updated;
     }

@@ -153,13 +153,23 @@ export function toOrphanProblemsSql(mapping: FileMapping, { column, parent }: Re
       and not exists (select from import_stage q where q.${id} = s.${column.name} and ${toValidCondition('q')})`;
 }
 
+/** Returns SQL of whether no staged row is stored. */
+export const toAllNewSql = ({ table, key }: FileMapping) =>
+  `select not exists (select from import_stage s join ${table} t on ${toJoinCondition('t', 's', key)}) as "allNew"`;
+
 /**
  * Returns SQL that writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
- * neighbouring rows are usually neighbours in the indexes too.
+ * neighbouring rows are usually neighbours in the indexes too. Rows that are all new are inserted without a look for conflicts, which costs a
+ * fifth: one that another transaction adds in this moment is an error.
  *
  * @param audit SQL of `toStoreAccessSql`
  */
-export function toUpsertSql(mapping: FileMapping, pass: number, audit: { returning: string; cte: string }): string {
+export function toUpsertSql(
+  mapping: FileMapping,
+  pass: number,
+  allNew: boolean,
+  audit: { returning: string; cte: string },
+): string {
   const names = mapping.columns.map(({ name }) => name).join(', ');
   const changing = mapping.columns.filter((column) => !mapping.key.includes(column));
   const first = mapping.key[0]!.name;
@@ -173,16 +183,17 @@ export function toUpsertSql(mapping: FileMapping, pass: number, audit: { returni
   if (published?.tracked) assignments.push('changed_at = clock_timestamp()');
   if (changeTriggers.has(mapping.table.replaceAll('"', ''))) assignments.push('listed_at = null');
   const action = changing.length === 0 ? 'nothing' : `update set ${assignments.join(', ')}`;
+  const onConflict = allNew ? '' : `on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}`;
   return `with written as (
       insert into ${mapping.table} (${names})
       select ${values} from ${toCandidatesSql(pass)} s left join ${mapping.table} t on ${toJoinCondition('t', 's', mapping.key)}
       where (t.${first} is null or (${formatColumns('t', mapping.columns)}) is distinct from (${values}))
         and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
-      on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
+      ${onConflict}
       returning old.${first} is null as fresh ${list ? toChangedColumnsSql(list) : ''}${published?.bulk.returning ?? ''}${audit.returning})${
         list ? `, ${toCountersSql(list)}` : ''
-      }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}${audit.cte}
+      }${published ? `, published as (${published.bulk.toInsertSql('written', allNew)})` : ''}${audit.cte}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
 
