@@ -1,6 +1,6 @@
 import { Index, Property } from '@mikro-orm/decorators/legacy';
 import { InstantType, SqlTrigger } from './columns.ts';
-import { declareFunctionTrigger } from './published.ts';
+import { FunctionTrigger } from './published.ts';
 
 /** Tables whose rows have an order of changes. `ListsChanges` adds them when the entities are loaded. */
 export const changeLists = new Set<string>();
@@ -45,7 +45,7 @@ export function ChangesRoster(
       const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
       const when = event === 'update' ? ` when (${list('old')} is distinct from ${list('new')})` : '';
       const scope = `${event} on TABLE for each row${when}`;
-      declareFunctionTrigger(owner, { table, name: `roster_${event}`, timing: 'after', scope, body });
+      FunctionTrigger({ table, name: `roster_${event}`, timing: 'after', scope, body })(owner);
     }
   };
 }

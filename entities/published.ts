@@ -66,7 +66,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
     });
     const declare = (name: string, timing: 'before' | 'after', scope: string, body: string, also = '') => {
       triggers.push(`${table}_${name}`);
-      declareFunctionTrigger(owner, { table, name, timing, scope, body }, also);
+      FunctionTrigger({ table, name, timing, scope, body }, also)(owner);
     };
     declare(
       'event_insert',
@@ -159,7 +159,7 @@ export function ChangesParent(table: string, { column, parent }: { column: strin
       ['delete', 'old'],
     ] as const) {
       const scope = `${event} on TABLE referencing ${rows} table as changed for each statement`;
-      declareFunctionTrigger(owner, { table, name: `parent_${event}`, timing: 'after', scope, body });
+      FunctionTrigger({ table, name: `parent_${event}`, timing: 'after', scope, body })(owner);
     }
   };
 }
@@ -178,7 +178,7 @@ function toInsertSql(changes: string): string {
       else pending.change end;`;
 }
 
-interface FunctionTrigger {
+interface TriggerOptions {
   table: string;
   name: string;
   timing: 'before' | 'after';
@@ -188,7 +188,7 @@ interface FunctionTrigger {
 }
 
 /** Returns the SQL that creates the trigger and its function. */
-function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): string {
+function toTriggerSql({ table, name, timing, scope, body }: TriggerOptions): string {
   const fullName = `${table}_${name}`;
   return `create or replace function public."${fullName}"() returns trigger language plpgsql set search_path = '' as $$
   begin
@@ -199,6 +199,4 @@ function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): st
 }
 
 /** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
-export function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
-  SqlTrigger(toTriggerSql(trigger) + also)(owner);
-}
+export const FunctionTrigger = (trigger: TriggerOptions, also = '') => SqlTrigger(toTriggerSql(trigger) + also);
