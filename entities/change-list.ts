@@ -9,16 +9,16 @@ export const changeLists = new Set<string>();
  * Gives the rows of a table an order of their changes, for lists that clients read on from a cursor or a time (ATT-36): the column `listed_at`.
  * A write sets it to null; `list_changes` sets the time after the commit, so that no change gets a time that a reader has passed.
  *
- * @param properties of the list's owner, and last the one that orders changes of the same time
+ * @param owners properties of the list's owner
+ * @param id property that orders changes of the same time
  */
-export function ListsChanges(table: string, ...properties: string[]) {
+export function ListsChanges(table: string, owners: string[], id = 'id') {
   const expression = `create trigger "${table}_listed_at" before update on "${table}"
     for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at()`;
   return (owner: new () => object): void => {
     changeLists.add(table);
     Property({ type: InstantType, nullable: true, hidden: true })(owner.prototype, 'listedAt');
-    const order = [...properties.slice(0, -1), 'listedAt', properties.at(-1)];
-    Index({ properties: order } as never)(owner);
+    Index({ properties: [...owners, 'listedAt', id] } as never)(owner);
     Index({ name: `${table}_unlisted`, properties: ['id'], where: 'listed_at is null' } as never)(owner);
     SqlTrigger(expression)(owner);
   };
@@ -44,8 +44,8 @@ export function ChangesRoster(
       const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map((row) => `${row}.${column}`);
       const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
       const when = event === 'update' ? ` when (${list('old')} is distinct from ${list('new')})` : '';
-      const scope = `${event} on TABLE for each row${when}`;
-      FunctionTrigger({ table, name: `roster_${event}`, timing: 'after', scope, body })(owner);
+      const scope = `after ${event} on TABLE for each row${when}`;
+      FunctionTrigger({ table, name: `roster_${event}`, scope, body })(owner);
     }
   };
 }

@@ -23,8 +23,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @FunctionTrigger({
   table: 'sign_on_visit',
   name: 'end',
-  timing: 'after',
-  scope: `update on TABLE for each row
+  scope: `after update on TABLE for each row
       when ((old.signed_off_at, old.closed_at) is distinct from (new.signed_off_at, new.closed_at))`,
   body: `update public.sign_on_event set listed_at = null where visit_id = new.id and type = 'SIGN_ON';`,
 })

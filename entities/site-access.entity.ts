@@ -16,7 +16,7 @@ import { Worker } from './worker.entity.ts';
 })
 @PersonalData<SiteAccess>({ of: { worker: 'workerId' } })
 @Unique({ properties: ['workerId', 'projectId'] })
-@ListsChanges('site_access', 'projectId', 'workerId')
+@ListsChanges('site_access', ['projectId'], 'workerId')
 export class SiteAccess {
   @SerialId()
   id!: number;
