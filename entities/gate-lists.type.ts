@@ -21,18 +21,15 @@ import { SubcontractorSummary } from './summaries.type.ts';
 const property = (type: object, description?: string, sql?: string) => ({ type, description, sql, nullable: false });
 const nullable = (...values: Parameters<typeof property>) => ({ ...property(...values), nullable: true });
 
-/** SQL of an instant as the API writes it. */
-const toInstantSql = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** Declares a type of the schema. Returns it with the SQL of its values. */
+/** Declares a type of the schema. Returns it with the SQL of its values, whose instants are as the API writes them. */
 function declareItem(name: string, description: string, properties: Record<string, ReturnType<typeof property>>) {
   const Item = { [name]: class {} }[name]!;
   ObjectType({ description, simpleResolvers: true })(Item);
   const members = Object.entries(properties).map(([key, { type, sql = `t.${toSnakeCase(key)}`, ...options }]) => {
     Field(() => type, options)(Item.prototype, key);
-    return `'${key}', ${type === Timestamp ? toInstantSql(sql) : sql}`;
+    return `'${key}', ${type === Timestamp ? `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : sql}`;
   });
-  return { type: Item, sql: `json_build_object(${members.join(', ')})` };
+  return { type: Item, properties, sql: `json_build_object(${members.join(', ')})` };
 }
 
 const CHANGE_TIME = property(
@@ -90,14 +87,14 @@ export const ROSTER: ChangeList = {
   ),
 };
 
-const SENT_EVENT = {
+const SENT_EVENT = declareItem('SentSignOnEvent', 'A sign-on event as it was sent.', {
   sourceEventId: property(String, 'Identifier of the physical event.'),
   sourceSignOnEventId: nullable(String, 'On a SIGN_OFF: the `sourceEventId` of its sign-on.'),
   workerId: property(String, 'The worker who passed the gate.'),
   type: property(SignOnType),
   occurredAt: property(Timestamp, 'Time of the event at the gate.'),
   deviceId: nullable(String, 'Identifier of the gate.'),
-};
+});
 
 const OWN_VISIT = declareItem('OwnVisit', 'The visit that an event began or ended.', {
   signedOnAt: property(Timestamp, 'When the worker signed on.', 'visit.signed_on_at'),
@@ -109,12 +106,9 @@ const OWN_VISIT = declareItem('OwnVisit', 'The visit that an event began or ende
 export const OWN_EVENTS: ChangeList = {
   name: 'gate.events',
   from: 'sign_on_event t left join sign_on_visit visit on visit.id = t.visit_id',
-  filters: {
-    startDate: 't.occurred_at >= ?::timestamptz',
-    endDate: 't.occurred_at <= ?::timestamptz',
-  },
+  filters: { startDate: 't.occurred_at >= ?::timestamptz', endDate: 't.occurred_at <= ?::timestamptz' },
   item: declareItem('OwnSignOnEvent', 'A sign-on event that the integrator sent, and what became of it.', {
-    ...SENT_EVENT,
+    ...SENT_EVENT.properties,
     id: property(SignOnEventId, 'Identifies the event in this service.'),
     status: property(SignOnEventStatus),
     rejection: nullable(SignOnConflictCode, 'Why a sign-off that waited was rejected.'),
@@ -129,8 +123,6 @@ export const OWN_EVENTS: ChangeList = {
   }),
 };
 
-const SENT_ITEM = declareItem('SentSignOnEvent', 'A sign-on event as it was sent.', SENT_EVENT);
-
 /** The events of an integrator that were rejected with 409 (ATT-38). */
 export const OWN_CONFLICTS: ChangeList = {
   name: 'gate.conflicts',
@@ -138,7 +130,7 @@ export const OWN_CONFLICTS: ChangeList = {
   filters: { status: `(t.resolved_at is null) = (? = 'OPEN')` },
   item: declareItem('OwnSignOnConflict', 'A sign-on event of the integrator that was rejected with 409.', {
     code: property(SignOnConflictCode, 'Code of the latest response.'),
-    event: property(SENT_ITEM.type, 'The event as it was sent.', SENT_ITEM.sql),
+    event: property(SENT_EVENT.type, 'The event as it was sent.', SENT_EVENT.sql),
     firstReceivedAt: property(Timestamp, 'When the event was received first.', 't.created_at'),
     lastReceivedAt: property(Timestamp, 'When the event was received last.', 't.updated_at'),
     count: property(Int, 'Number of times that the event was received and rejected.', 't.answers'),

@@ -70,8 +70,7 @@ export const gateLists = [
     'The workers who have or had access to the site of a project, in the order of their last change. Revoked ones stay in the list. It informs; it never decides who may enter.',
     { args: [WINDOW] },
     async ({ builderId, projectId }, { window }, { caller, database }) => {
-      const project = { builderId, projectId };
-      const page = await readChanges<{ inductionStatus: string | null }>(database, ROSTER, project, {}, window);
+      const page = await readChanges(database, ROSTER, { builderId, projectId }, {}, window);
       const scope = 'read:inductions';
       const showsInductions = caller.scopes.has(scope) && caller.connections.get(builderId)?.has(scope);
       if (!showsInductions) for (const entry of page.data) entry.inductionStatus = null;

@@ -8,7 +8,6 @@ import { CliError } from '../cli-error.ts';
 
 /** No network until the last day; lost responses; doubled requests; clocks that are wrong by up to five minutes; power cuts. */
 export const GATE_FAULTS = ['offline', 'lost', 'duplicate', 'clock', 'power'] as const;
-type GateFault = (typeof GATE_FAULTS)[number];
 
 export interface SimulationOptions {
   /** Credentials of the integrator whose gates these are. */
@@ -78,7 +77,7 @@ export async function simulateGates(options: SimulationOptions) {
     const deviceId = `${run}${index}`;
     const store = createFileStore(join(options.folder, deviceId));
     const chances = new Random('network', options.seed, index);
-    const happens = (fault: GateFault) => faults.includes(fault) && chances.chance(0.1);
+    const happens = (fault: 'lost' | 'duplicate') => faults.includes(fault) && chances.chance(0.1);
     const failing: typeof fetch = async (request, init) => {
       if (isOffline) throw new TypeError('The gate is offline.');
       network.requests++;

@@ -2,7 +2,6 @@ import { isoFromPostgres, toSnakeCase } from '../../../entities/columns.ts';
 import type { ChangeList } from '../../../entities/gate-lists.type.ts';
 import type { PageArgs } from '../../../schema/page.ts';
 import type { Database, Databases } from '../../database/database.ts';
-import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { decodeListCursor, encodeListCursor, readAfter } from '../../database/read/list-cursor.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { projects } from '../readers/project.reader.ts';
@@ -17,11 +16,10 @@ import { requireFound } from '../require-found.ts';
 /** Maximum rows of each table that one call lists. */
 const MAX_LISTED = 1_000;
 
-const LIST_CHANGES: Statement = { name: 'gate.list-changes', text: 'select list_changes($1::int)' };
-
 /** Puts committed changes in the order of changes, up to a batch. Returns their number. */
 export async function listChanges({ backgroundRunner }: Pick<Database, 'backgroundRunner'>): Promise<number> {
-  const [row] = await backgroundRunner.run(LIST_CHANGES, [String(MAX_LISTED)]);
+  const statement = { name: 'gate.list-changes', text: 'select list_changes($1::int)' };
+  const [row] = await backgroundRunner.run(statement, [String(MAX_LISTED)]);
   return Number(row![0]);
 }
 
@@ -53,7 +51,7 @@ const START = { afterValue: '0001-01-01 00:00:00+00', afterId: '0', total: '' };
  * @param owner the project, and the integrator if its own records are listed
  * @param filters values by name; null or undefined where a filter does not apply
  */
-export async function readChanges<T>(
+export async function readChanges<T = Record<string, unknown>>(
   { primary: database }: Database,
   { name: list, from, id = 't.id', filters: conditionsOf = {}, item }: ChangeList,
   owner: { builderId: string; projectId: string; integratorId?: string },
