@@ -1,31 +1,28 @@
 import { Index, Property } from '@mikro-orm/decorators/legacy';
 import { InstantType, SqlTrigger } from './columns.ts';
-import { declareFunctionTrigger } from './published.ts';
+import { FunctionTrigger } from './published.ts';
 
-/** Triggers that take a changed row out of the order of changes, by table. `ListsChanges` adds them when the entities are loaded. */
-export const changeTriggers = new Map<string, string>();
+/** Tables whose rows have an order of changes. `ListsChanges` adds them when the entities are loaded. */
+export const changeLists = new Set<string>();
 
 /**
- * Gives the rows of a table an order of their changes, for lists that clients read on from a cursor or a time (ATT-36). A write sets
- * `listed_at` to null; `list_changes` sets the time after the commit, so that no change gets a time that a reader has passed.
+ * Gives the rows of a table an order of their changes, for lists that clients read on from a cursor or a time (ATT-36): the column `listed_at`.
+ * A write sets it to null; `list_changes` sets the time after the commit, so that no change gets a time that a reader has passed.
  *
- * @param properties of the list's owner, and last the one that orders changes of the same time
+ * @param owners properties of the list's owner
+ * @param id property that orders changes of the same time
  */
-export function ListsChanges(table: string, ...properties: string[]) {
-  const name = `${table}_listed_at`;
-  const expression = `create trigger "${name}" before update on "${table}"
+export function ListsChanges(table: string, owners: string[], id = 'id') {
+  const expression = `create trigger "${table}_listed_at" before update on "${table}"
     for each row when (old.listed_at is not distinct from new.listed_at) execute function public.reset_listed_at()`;
   return (owner: new () => object): void => {
-    changeTriggers.set(table, name);
-    const order = [...properties.slice(0, -1), 'listedAt', properties.at(-1)];
-    Index({ properties: order } as never)(owner);
+    changeLists.add(table);
+    Property({ type: InstantType, nullable: true, hidden: true })(owner.prototype, 'listedAt');
+    Index({ properties: [...owners, 'listedAt', id] } as never)(owner);
     Index({ name: `${table}_unlisted`, properties: ['id'], where: 'listed_at is null' } as never)(owner);
     SqlTrigger(expression)(owner);
   };
 }
-
-/** Column with the time of the latest change in the order of changes; null until it is listed. */
-export const ListedAt = () => Property({ type: InstantType, nullable: true, hidden: true });
 
 /**
  * Counts changes of a table as changes of the roster's entries of a worker, or of all workers of a subcontractor. Which entries these are is
@@ -47,8 +44,8 @@ export function ChangesRoster(
       const ids = { update: ['old', 'new'], insert: ['new'], delete: ['old'] }[event].map((row) => `${row}.${column}`);
       const body = `insert into public.roster_change (${key}) select distinct id from unnest(array[${ids.join(', ')}]) id;`;
       const when = event === 'update' ? ` when (${list('old')} is distinct from ${list('new')})` : '';
-      const scope = `${event} on TABLE for each row${when}`;
-      declareFunctionTrigger(owner, { table, name: `roster_${event}`, timing: 'after', scope, body });
+      const scope = `after ${event} on TABLE for each row${when}`;
+      FunctionTrigger({ table, name: `roster_${event}`, scope, body })(owner);
     }
   };
 }

@@ -1,7 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { SignOnType } from '../schema/enums.ts';
 import { Builder } from './builder.entity.ts';
-import { ListedAt } from './change-list.ts';
 import { EnumField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
@@ -47,9 +46,6 @@ export abstract class GateEvent extends GateRecord {
 
   @TextField({ nullable: true, description: 'Identifier of the gate.' })
   deviceId!: string | null;
-
-  @ListedAt()
-  listedAt?: string | null;
 
   @Field(() => IntegratorSummary, { description: 'The integrator that operates the gate.' })
   integrator!: IntegratorSummary;

@@ -64,34 +64,30 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       tracked,
       bulk: toBulkSql(`${values('event', 'change')}, ${time('event')}`, { ...options, builder, tracked }),
     });
-    const declare = (name: string, timing: 'before' | 'after', scope: string, body: string, also = '') => {
+    const declare = (name: string, scope: string, body: string, also = '') => {
       triggers.push(`${table}_${name}`);
-      declareFunctionTrigger(owner, { table, name, timing, scope, body }, also);
+      FunctionTrigger({ table, name, scope, body }, also)(owner);
     };
     declare(
       'event_insert',
-      'after',
-      'insert on TABLE referencing new table as changed for each statement',
+      'after insert on TABLE referencing new table as changed for each statement',
       all('created', 'changed', time('changed')),
     );
     declare(
       'event_update',
-      'after',
-      'update on TABLE referencing new table as changed for each statement',
+      'after update on TABLE referencing new table as changed for each statement',
       all('updated', 'changed', time('changed')),
     );
     const truncate = {
       table,
       name: 'event_truncate',
-      timing: 'before' as const,
-      scope: 'truncate on TABLE for each statement',
+      scope: 'before truncate on TABLE for each statement',
       body: all('archived', `public."${table}"`, 'clock_timestamp()'),
     };
     triggers.push(`${table}_event_truncate`);
     declare(
       'event_delete',
-      'after',
-      'delete on TABLE referencing old table as changed for each statement',
+      'after delete on TABLE referencing old table as changed for each statement',
       all('archived', 'changed', 'clock_timestamp()'),
       // Created with this one: the catalogue that migrations are compared with has no triggers of `truncate`.
       `;\n  ${toTriggerSql(truncate)}`,
@@ -102,8 +98,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       const when = '(old.archived_at is null) <> (new.archived_at is null)';
       declare(
         'event_archive',
-        'after',
-        `update on TABLE for each row when (${when})`,
+        `after update on TABLE for each row when (${when})`,
         toInsertSql(`select ${values('new', change)}, ${time('new')}`),
       );
     }
@@ -158,8 +153,8 @@ export function ChangesParent(table: string, { column, parent }: { column: strin
       ['update', 'new'],
       ['delete', 'old'],
     ] as const) {
-      const scope = `${event} on TABLE referencing ${rows} table as changed for each statement`;
-      declareFunctionTrigger(owner, { table, name: `parent_${event}`, timing: 'after', scope, body });
+      const scope = `after ${event} on TABLE referencing ${rows} table as changed for each statement`;
+      FunctionTrigger({ table, name: `parent_${event}`, scope, body })(owner);
     }
   };
 }
@@ -178,27 +173,24 @@ function toInsertSql(changes: string): string {
       else pending.change end;`;
 }
 
-interface FunctionTrigger {
+interface TriggerOptions {
   table: string;
   name: string;
-  timing: 'before' | 'after';
-  /** With `TABLE` for the table. */
+  /** When it fires, with `TABLE` for the table: `before update on TABLE for each row`. */
   scope: string;
   body: string;
 }
 
 /** Returns the SQL that creates the trigger and its function. */
-function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): string {
+function toTriggerSql({ table, name, scope, body }: TriggerOptions): string {
   const fullName = `${table}_${name}`;
   return `create or replace function public."${fullName}"() returns trigger language plpgsql set search_path = '' as $$
   begin
     ${body}
     return null;
   end $$;
-  create trigger "${fullName}" ${timing} ${scope.replace('TABLE', `"${table}"`)} execute function public."${fullName}"()`;
+  create trigger "${fullName}" ${scope.replace('TABLE', `"${table}"`)} execute function public."${fullName}"()`;
 }
 
 /** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
-export function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
-  SqlTrigger(toTriggerSql(trigger) + also)(owner);
-}
+export const FunctionTrigger = (trigger: TriggerOptions, also = '') => SqlTrigger(toTriggerSql(trigger) + also);

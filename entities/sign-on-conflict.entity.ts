@@ -22,7 +22,7 @@ import { PersonalData } from './personal-data.ts';
 @ListIndex('projectId')
 @ListIndex('builderId')
 @Index({ name: 'sign_on_conflict_open', properties: ['builderId', 'id'], where: 'resolved_at is null' })
-@ListsChanges('sign_on_conflict', 'integratorId', 'projectId', 'id')
+@ListsChanges('sign_on_conflict', ['integratorId', 'projectId'])
 export class SignOnConflict extends GateEvent {
   @LargeSerialId()
   id!: number;

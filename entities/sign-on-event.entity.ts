@@ -29,7 +29,7 @@ import { SignOnVisit } from './sign-on-visit.entity.ts';
   where: `status <> 'APPLIED'`,
 })
 @Index({ properties: ['visitId'] })
-@ListsChanges('sign_on_event', 'integratorId', 'projectId', 'id')
+@ListsChanges('sign_on_event', ['integratorId', 'projectId'])
 export class SignOnEvent extends GateEvent {
   @IdField(() => SignOnEventId)
   id!: string;

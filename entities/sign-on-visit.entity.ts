@@ -5,21 +5,10 @@ import { EnumField, IdField, InstantField, ListIndex, TextField } from './column
 import { EntityType } from './entity-type.ts';
 import { GateRecord } from './gate-record.ts';
 import { PersonalData } from './personal-data.ts';
-import { declareFunctionTrigger } from './published.ts';
+import { FunctionTrigger } from './published.ts';
 
 /** SQL condition of a visit that is not signed off, closed or archived. */
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
-
-/** Counts the end of a visit as a change of its sign-on, which shows it to its integrator (ATT-40). */
-const ListsEnd = (owner: new () => object) =>
-  declareFunctionTrigger(owner, {
-    table: 'sign_on_visit',
-    name: 'end',
-    timing: 'after',
-    scope: `update on TABLE for each row
-      when ((old.signed_off_at, old.closed_at) is distinct from (new.signed_off_at, new.closed_at))`,
-    body: `update public.sign_on_event set listed_at = null where visit_id = new.id and type = 'SIGN_ON';`,
-  });
 
 /** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
 @EntityType({ scope: 'read:attendance', description: 'One visit of a worker to a site, as gates reported it.' })
@@ -30,7 +19,14 @@ const ListsEnd = (owner: new () => object) =>
 @Index({ properties: ['builderId', 'signedOnAt'], include: ['projectId', 'workerId'], where: 'archived_at is null' })
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
-@ListsEnd
+// The end of a visit is a change of its sign-on, which shows it to its integrator (ATT-40).
+@FunctionTrigger({
+  table: 'sign_on_visit',
+  name: 'end',
+  scope: `after update on TABLE for each row
+      when ((old.signed_off_at, old.closed_at) is distinct from (new.signed_off_at, new.closed_at))`,
+  body: `update public.sign_on_event set listed_at = null where visit_id = new.id and type = 'SIGN_ON';`,
+})
 export class SignOnVisit extends GateRecord {
   @IdField(() => SignOnVisitId)
   id!: string;

@@ -1,7 +1,7 @@
 import { Unique } from '@mikro-orm/decorators/legacy';
 import { Field } from 'type-graphql';
 import { Builder } from './builder.entity.ts';
-import { ListedAt, ListsChanges } from './change-list.ts';
+import { ListsChanges } from './change-list.ts';
 import { InstantField, Reference, SerialId } from './columns.ts';
 import { EntityType } from './entity-type.ts';
 import { PersonalData } from './personal-data.ts';
@@ -16,7 +16,7 @@ import { Worker } from './worker.entity.ts';
 })
 @PersonalData<SiteAccess>({ of: { worker: 'workerId' } })
 @Unique({ properties: ['workerId', 'projectId'] })
-@ListsChanges('site_access', 'projectId', 'workerId')
+@ListsChanges('site_access', ['projectId'], 'workerId')
 export class SiteAccess {
   @SerialId()
   id!: number;
@@ -35,9 +35,6 @@ export class SiteAccess {
 
   @InstantField({ nullable: true, description: 'When the access ended; null while it is valid.' })
   revokedAt!: string | null;
-
-  @ListedAt()
-  listedAt?: string | null;
 
   @Field(() => ProjectSummary)
   project!: ProjectSummary;

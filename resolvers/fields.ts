@@ -132,13 +132,13 @@ const toParameters = (args: FieldArguments, nullable = true): ParameterOfMethod[
       });
 
 /** Returns the arguments of a page apart from the filters for the others. */
-function splitPage(
+export function splitPage(
   { offset, limit, cursor, order, updatedSince, ...others }: Values,
-  where: ((args: Values) => object) | undefined,
-): { window: PageArgs; filters: object } {
+  where?: (args: Values) => object,
+): { window: PageArgs; filters: Record<string, string | null> } {
   return {
     window: { offset, limit, cursor, order, updatedSince } as PageArgs,
-    filters: where ? where(others) : others,
+    filters: (where ? where(others) : others) as Record<string, string | null>,
   };
 }
 
@@ -276,7 +276,7 @@ const requireVisibleRecord = (
   name: string,
 ) => requireVisible(context, record, getTypeScope(entity as ClassType<object>), name);
 
-interface QueryDeclaration {
+export interface QueryDeclaration {
   description: string;
   type: unknown;
   operation: ReturnType<typeof Rest>;
@@ -285,7 +285,8 @@ interface QueryDeclaration {
   args: FieldArguments[];
 }
 
-function declareQuery(
+/** Declares a query. Returns a resolver class for the registry. */
+export function declareQuery(
   field: string,
   { type, description, operation, required, args }: QueryDeclaration,
   resolve: (values: Values, context: RequestContext, selection: Selection | null) => Promise<unknown>,

@@ -2,7 +2,7 @@ import type { NonEmptyArray } from 'type-graphql';
 import { AttachmentResolver } from './attachment/attachment.resolver.ts';
 import { attendanceEdges } from './attendance/attendance.edges.ts';
 import { SignOnEventResolver } from './attendance/attendance.resolver.ts';
-import { GateListsResolver } from './attendance/gate-lists.resolver.ts';
+import { gateLists } from './attendance/gate-lists.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
 import { defectFields } from './defect/defect.resolver.ts';
 import { EventResolver } from './event/event.resolver.ts';
@@ -39,7 +39,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   DefectPhotosResolver,
   EventResolver,
   GalleryResolver,
-  GateListsResolver,
   InductionResolver,
   MeetingResolver,
   MeetingWritesResolver,
@@ -60,6 +59,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ...contactFields,
   ...defectFields,
   ...folderFields,
+  ...gateLists,
   ...inductionFields,
   ...insuranceFields,
   ...meetingFields,

@@ -163,7 +163,6 @@ export const SiteAccessStatus = declareEnum('SiteAccessStatus', 'Whether a worke
   'ACTIVE',
   'REVOKED',
 ]);
-export type SiteAccessStatus = Value<typeof SiteAccessStatus>;
 
 export const VisitAnomaly = declareEnum('VisitAnomaly', 'Why a visit needs a review.', ['SIGN_OFF_BEFORE_SIGN_ON']);
 export type VisitAnomaly = Value<typeof VisitAnomaly>;

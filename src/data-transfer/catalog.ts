@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { changeTriggers } from '../../entities/change-list.ts';
 import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, totalTriggerNames } from '../database/write/list-counters.ts';
 
@@ -55,10 +54,10 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
   // The import counts list totals, records changes and takes rows out of orders of changes itself, so those triggers may be skipped.
   const counted = findCountedList(table);
   const published = findPublishedTable(table)?.triggers ?? [];
-  const changeTrigger = changeTriggers.get(table.replaceAll('"', '')) ?? '';
   const triggers = await client.query(
-    `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
-    [table, [...(counted ? totalTriggerNames(counted) : []), ...published, changeTrigger]],
+    `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)
+       and tgfoid <> 'reset_listed_at'::regproc`,
+    [table, [...(counted ? totalTriggerNames(counted) : []), ...published]],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

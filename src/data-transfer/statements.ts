@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { changeTriggers } from '../../entities/change-list.ts';
+import { changeLists } from '../../entities/change-list.ts';
 import { type CountedList, countedColumns } from '../../entities/list-total.entity.ts';
 import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
@@ -181,7 +181,7 @@ export function toUpsertSql(
     .join(', ');
   const assignments = changing.map(({ name }) => `${name} = excluded.${name}`);
   if (published?.tracked) assignments.push('changed_at = clock_timestamp()');
-  if (changeTriggers.has(mapping.table.replaceAll('"', ''))) assignments.push('listed_at = null');
+  if (changeLists.has(mapping.table.replaceAll('"', ''))) assignments.push('listed_at = null');
   const action = changing.length === 0 ? 'nothing' : `update set ${assignments.join(', ')}`;
   const onConflict = allNew ? '' : `on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}`;
   return `with written as (

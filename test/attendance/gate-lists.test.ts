@@ -1,12 +1,15 @@
+import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { OWN_CONFLICTS, OWN_EVENTS, ROSTER } from '../../entities/gate-lists.type.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
-import { listChanges, startListingChanges } from '../../src/domain/attendance/change-lists.ts';
+import { listChanges, readChanges, startListingChanges } from '../../src/domain/attendance/change-lists.ts';
 import { closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { resolveConflict } from '../../src/domain/attendance/resolve-conflict.ts';
 import { aSignOff, aSignOn, createGateFixture, type GateEvent, sendEvent } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { schema } from '../support/definition.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';
 
@@ -394,6 +397,33 @@ describe('GET …/sign-on-conflicts', () => {
     expect((await readAll('sign-on-conflicts', 'status=OPEN')).rows).not.toContainEqual(data[0]);
     expect((await readAll('sign-on-conflicts', 'status=RESOLVED')).rows).toContainEqual(data[0]);
     expect((await read(pathOf('sign-on-conflicts'), await service.tokenOf('C'))).data).toEqual([]);
+  });
+});
+
+describe.each([ROSTER, OWN_EVENTS, OWN_CONFLICTS])('the items of $name', (list) => {
+  /** Returns the values of built-in scalars, by field, whose JavaScript type is another one. */
+  function findOtherTypes(type: GraphQLObjectType, values: object): string[] {
+    return Object.values(type.getFields()).flatMap(({ name, type: fieldType }) => {
+      const value = values[name as never] as unknown;
+      const named = getNamedType(fieldType);
+      if (value == null) return []; // An edge is undefined.
+      if (isObjectType(named)) return findOtherTypes(named, value as object);
+      const expected = { String: 'string', Int: 'number', Boolean: 'boolean' }[named.name];
+      return expected && typeof value !== expected ? [`${type.name}.${name}`] : [];
+    });
+  }
+
+  it('have values that need no conversion: PostgreSQL makes them as JSON', async () => {
+    const client = service.findDemoClient('A').clientId;
+    const [{ integratorId } = {}] = await execute(
+      'select integrator_id as "integratorId" from oauth_client where id = ?',
+      [client],
+    );
+    const owner = { ...(list !== ROSTER && { integratorId }), builderId, projectId };
+    const { data } = await readChanges(service.databases.au1, list, owner, {}, {});
+    expect(data.length).toBeGreaterThan(0);
+    const type = schema.getType(list.item.type.name) as GraphQLObjectType;
+    expect(data.flatMap((values) => findOtherTypes(type, values))).toEqual([]);
   });
 });
 

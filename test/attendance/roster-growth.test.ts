@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROSTER, readChanges } from '../../src/domain/attendance/change-lists.ts';
+import { ROSTER } from '../../entities/gate-lists.type.ts';
+import { readChanges } from '../../src/domain/attendance/change-lists.ts';
 import { createGateFixture } from '../support/attendance.ts';
 import { useService } from '../support/harness.ts';
 import { addProject } from '../support/rows.ts';

@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROSTER } from '../../entities/gate-lists.type.ts';
 import { ListOrder } from '../../schema/enums.ts';
 import type { PageWindow } from '../../schema/page.ts';
 import { toDateRange } from '../../schema/range.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
-import { ROSTER, readChanges } from '../../src/domain/attendance/change-lists.ts';
+import { readChanges } from '../../src/domain/attendance/change-lists.ts';
 import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
 import { useService } from '../support/harness.ts';
 import { vacuum } from '../support/vacuum.ts';

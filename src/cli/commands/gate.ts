@@ -51,23 +51,20 @@ export function addGateCommands(program: CommandGroup): void {
   });
 }
 
-/** Returns the credentials of the options, or of the demo. */
+/** Returns the builder and the connection of the options, or of the demo. */
 async function readCredentials({ env, stdin }: CliIo, { client, builder }: CommandOptions) {
   const { baseUrl, dataDir } = loadConfig(env);
-  const connect = (clientId: string, clientSecret: string) => {
-    return { baseUrl, scopes: ['write:sign_on_events'], clientId, clientSecret };
-  };
+  const connection = { baseUrl, scopes: ['write:sign_on_events'] };
   if (client !== undefined) {
     if (builder === undefined) throw CliError.forOption('--builder', 'is required with --client');
-    return { builderId: builder, connection: connect(client, (await text(stdin)).trim()) };
+    const clientSecret = (await text(stdin)).trim();
+    return { builderId: builder, connection: { ...connection, clientId: client, clientSecret } };
   }
   const demo: DemoFile | null = await readFile(join(dataDir, 'demo.json'), 'utf8')
     .then(JSON.parse)
     .catch(() => null);
   const demoClient = demo?.clients?.find(({ name }) => name === 'A');
   if (!demoClient || !demo?.attendance) throw CliError.forOption('--client', 'is required where au1 has no demo');
-  return {
-    builderId: builder ?? demo.attendance.builderId,
-    connection: connect(demoClient.clientId, demoClient.clientSecret!),
-  };
+  const { clientId, clientSecret } = demoClient;
+  return { builderId: builder ?? demo.attendance.builderId, connection: { ...connection, clientId, clientSecret } };
 }

@@ -8,7 +8,6 @@ import { CliError } from '../cli-error.ts';
 
 /** No network until the last day; lost responses; doubled requests; clocks that are wrong by up to five minutes; power cuts. */
 export const GATE_FAULTS = ['offline', 'lost', 'duplicate', 'clock', 'power'] as const;
-type GateFault = (typeof GATE_FAULTS)[number];
 
 export interface SimulationOptions {
   /** Credentials of the integrator whose gates these are. */
@@ -78,7 +77,7 @@ export async function simulateGates(options: SimulationOptions) {
     const deviceId = `${run}${index}`;
     const store = createFileStore(join(options.folder, deviceId));
     const chances = new Random('network', options.seed, index);
-    const happens = (fault: GateFault) => faults.includes(fault) && chances.chance(0.1);
+    const happens = (fault: 'lost' | 'duplicate') => faults.includes(fault) && chances.chance(0.1);
     const failing: typeof fetch = async (request, init) => {
       if (isOffline) throw new TypeError('The gate is offline.');
       network.requests++;
@@ -101,24 +100,20 @@ export async function simulateGates(options: SimulationOptions) {
   /** Compares with the integrator's own events and conflicts. */
   async function findSurprises(): Promise<string[]> {
     const surprises: string[] = [];
-    const updatedSince = new Date(startedAt - MINUTE).toISOString();
-    const missing = new Map(recorded.map((event) => [event.sourceEventId, event]));
-    for await (const event of client.signOnEvents.list({ ...site, updatedSince })) {
-      const { sourceEventId: id, status, deviceId } = event;
-      if (!deviceId?.startsWith(run)) continue;
-      const sent = missing.get(id);
-      missing.delete(id);
-      if (!sent) surprises.push(`${id} is there twice, or of no gate.`);
-      else if (status !== 'APPLIED') surprises.push(`${id} is ${status}.`);
-      else if (describe(sent) !== describe(event)) surprises.push(`${id} is not as it was sent.`);
-    }
-    for (const id of missing.keys()) surprises.push(`${id} is missing.`);
-    for await (const { event, code } of client.signOnConflicts.list({ ...site, updatedSince }))
-      if (event.deviceId?.startsWith(run)) surprises.push(`${event.sourceEventId} is in conflict: ${code}.`);
+    const changes = { ...site, updatedSince: new Date(startedAt - MINUTE).toISOString() };
+    const isOfRun = ({ deviceId }: GateEvent) => deviceId?.startsWith(run);
+    const missing = new Set(recorded.map(describe));
+    for await (const event of client.signOnEvents.list(changes))
+      if (isOfRun(event) && !missing.delete(describe(event)))
+        surprises.push(`${describe(event)} is not as it was sent.`);
+    for (const event of missing) surprises.push(`${event} is missing.`);
+    for await (const { event, code } of client.signOnConflicts.list(changes))
+      if (isOfRun(event)) surprises.push(`${event.sourceEventId} is in conflict: ${code}.`);
     const refused = gates.flatMap(({ queue }) => queue.refused);
     return [...surprises, ...refused.map(({ sourceEventId, code }) => `${sourceEventId} is refused: ${code}.`)];
   }
 }
 
-const describe = ({ workerId, type, sourceSignOnEventId, occurredAt, deviceId }: GateEvent) =>
-  JSON.stringify([workerId, type, sourceSignOnEventId ?? null, Date.parse(occurredAt), deviceId]);
+/** Returns an event in words. One that a gate has recorded is to be applied. */
+const describe = ({ status = 'APPLIED', sourceEventId: id, ...event }: GateEvent & { status?: string }) =>
+  [id, event.type, event.sourceSignOnEventId, event.workerId, event.occurredAt, event.deviceId, status].join(' ');

@@ -88,6 +88,10 @@ export type ConflictResolution =
   | 'KEEP_RECORD'
   | 'USE_EVENT_TIME';
 
+export type SignOnConflictStatus =
+  | 'OPEN'
+  | 'RESOLVED';
+
 export type RegionId =
   | 'au1'
   | 'us1';
@@ -133,10 +137,6 @@ export type AuditActorType =
   | 'CLIENT'
   | 'JOB'
   | 'IMPORT';
-
-export type ConflictState =
-  | 'OPEN'
-  | 'RESOLVED';
 
 export type TimesheetSort =
   | 'DATE'
@@ -246,7 +246,7 @@ export type FindQuery = { find: Array<{ kind: MatchKind, id: string, name: strin
 
 export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
 
-export type ConflictPartFragment = { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
+export type ConflictPartFragment = { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
 
 export type PendingPartFragment = { id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } };
 
@@ -313,24 +313,24 @@ export type BoardQueryVariables = Exact<{
 }>;
 
 
-export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type OneConflictQuery = { conflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
+export type OneConflictQuery = { conflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
 
 export type OpenConflictsQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
-  state?: ConflictState | null | undefined;
+  state?: SignOnConflictStatus | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type OpenConflictsQuery = { conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type OpenConflictsQuery = { conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type CloseVisitMutationVariables = Exact<{
   visitId: string;
@@ -377,7 +377,7 @@ export type ResolveConflictMutationVariables = Exact<{
 }>;
 
 
-export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } | null };
+export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } | null };
 
 export type OpenVisitsQueryVariables = Exact<{
   builderId: string;
@@ -1330,7 +1330,7 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<OneConflictQuery, OneConflictQueryVariables>;
-export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!, $projectId: ProjectId, $state: ConflictState, $after: String) {
+export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!, $projectId: ProjectId, $state: SignOnConflictStatus, $after: String) {
   conflicts(
     builderId: $builderId
     projectId: $projectId

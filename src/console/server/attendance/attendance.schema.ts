@@ -5,12 +5,6 @@ export const attendanceTypes = /* GraphQL */ `
     closingReason: String
   }
 
-  "Whether somebody has decided about a conflict."
-  enum ConflictState {
-    OPEN
-    RESOLVED
-  }
-
   "A sign-on event that was refused with 409, with what is recorded instead."
   type Conflict {
     id: ID!
@@ -35,7 +29,7 @@ export const attendanceTypes = /* GraphQL */ `
     recordedEvent: SignOnEvent
     "The visit that the event is about; null without one."
     visit: SignOnVisit
-    state: ConflictState!
+    state: SignOnConflictStatus!
     resolution: ConflictResolution
     resolutionReason: String
     resolvedAt: Timestamp
@@ -63,7 +57,7 @@ export const attendanceTypes = /* GraphQL */ `
     conflicts(
       builderId: BuilderId
       projectId: ProjectId
-      state: ConflictState
+      state: SignOnConflictStatus
       since: Timestamp
       until: Timestamp
       after: String

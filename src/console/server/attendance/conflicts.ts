@@ -1,4 +1,5 @@
 import { SignOnConflict } from '../../../../entities/sign-on-conflict.entity.ts';
+import type { SignOnConflictStatus } from '../../../../schema/enums.ts';
 import { RECORDED_EVENT } from '../../../domain/attendance/resolve-conflict.ts';
 import { invalidField, notFound } from '../../../shared/errors.ts';
 import type { ConsoleContext } from '../console-area.ts';
@@ -35,7 +36,7 @@ export type ShownConflict = Awaited<ReturnType<typeof withRelated>>[number];
 interface ConflictFilter {
   builderId?: string;
   projectId?: string;
-  state?: 'OPEN' | 'RESOLVED';
+  state?: SignOnConflictStatus;
   since?: string;
   until?: string;
 }

@@ -12,11 +12,11 @@ export interface WrongClock {
 /** Milliseconds by which the clock of a gate may be off. */
 const TOLERANCE_MS = 120_000;
 
-/** An event waited for nothing if it was received as long after the one before as it occurred after it, by this difference at most. */
+/**
+ * Minimum time between two events that are compared: the events of a backlog arrive together. An event waited for nothing if it was received
+ * as long after the one before as it occurred after it, by this difference at most.
+ */
 const STEADY_MS = 10_000;
-
-/** Minimum time between two events that are compared: the events of a backlog arrive together. */
-const MIN_GAP_MS = 10_000;
 
 /** Minimum events of an estimate. */
 const MIN_EVENTS = 3;
@@ -26,26 +26,22 @@ const MIN_EVENTS = 3;
  * arrived in order and without a backlog (ATT-41). A clock ahead shows less, because its events are rejected until their time has come.
  */
 export function findWrongClocks(visits: readonly Visit[]): WrongClock[] {
-  const gates = Map.groupBy(
-    visits.flatMap(({ id, events }) =>
-      events.data.flatMap(({ deviceId, integrator, occurredAt, createdAt }) => {
-        if (deviceId === null) return [];
-        const [occurred, received] = [Date.parse(occurredAt), Date.parse(createdAt)];
-        return [{ name: `${deviceId} of ${integrator.name}`, visitId: id, occurred, received }];
-      }),
-    ),
-    ({ name }) => name,
+  const reports = visits.flatMap(({ id: visitId, events }) =>
+    events.data.map(({ deviceId, integrator, occurredAt, createdAt }) => {
+      const received = Date.parse(createdAt);
+      const name = deviceId && `${deviceId} of ${integrator.name}`;
+      return { name, visitId, received, aheadMs: Date.parse(occurredAt) - received };
+    }),
   );
-  return [...gates].flatMap(([name, events]) => {
-    events.sort((one, other) => one.received - other.received);
-    const steady = events.filter(({ occurred, received }, index) => {
+  reports.sort((one, other) => one.received - other.received);
+  return [...Map.groupBy(reports, ({ name }) => name)].flatMap(([name, events]) => {
+    const steady = events.filter(({ received, aheadMs }, index) => {
       const before = events[index - 1];
-      if (!before || received - before.received < MIN_GAP_MS) return false;
-      return Math.abs(received - before.received - (occurred - before.occurred)) <= STEADY_MS;
+      return before && received - before.received >= STEADY_MS && Math.abs(aheadMs - before.aheadMs) <= STEADY_MS;
     });
-    const ahead = steady.map(({ occurred, received }) => occurred - received).sort((one, other) => one - other);
-    const aheadMs = ahead[Math.floor(ahead.length / 2)] ?? 0;
-    if (ahead.length < MIN_EVENTS || Math.abs(aheadMs) <= TOLERANCE_MS) return [];
+    const sorted = steady.map(({ aheadMs }) => aheadMs).sort((one, other) => one - other);
+    const aheadMs = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    if (name === null || sorted.length < MIN_EVENTS || Math.abs(aheadMs) <= TOLERANCE_MS) return [];
     return [{ name, aheadMs, visitIds: new Set(events.map(({ visitId }) => visitId)) }];
   });
 }
