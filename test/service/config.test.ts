@@ -83,11 +83,6 @@ describe('the settings', () => {
       { ...DATABASES, DATABASE_URL_US1: 'postgresql://u:p@host/' },
       'DATABASE_URL_US1',
     ],
-    [
-      'one database for both regions',
-      { ...PRODUCTION, DATABASE_URL_US1: `${DATABASES.DATABASE_URL_AU1}?sslmode=require` },
-      'DATABASE_URL_US1',
-    ],
     ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
     ['a rate limit without a window', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],
     ['an unknown migration mode', { MIGRATE: 'yes' }, 'MIGRATE'],
