@@ -96,6 +96,12 @@ describe('the settings', () => {
     ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_KEY'],
     ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
     ['S3 without a bucket', { STORAGE: 's3' }, 'S3_BUCKET'],
+    ['an address in place of a bucket', { ...S3, S3_BUCKET: 'https://id:key@photos.example' }, 'S3_BUCKET'],
+    [
+      'an address in place of a region of the store',
+      { ...S3, S3_REGION: 'https://id:key@photos.example' },
+      'S3_REGION',
+    ],
     ['trust in every proxy', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],
     ['a proxy that is no address', { TRUST_PROXY: 'proxy.example.com' }, 'TRUST_PROXY'],
     ['a network of no bits', { TRUST_PROXY: '10.0.0.1, 0.0.0.0/0' }, 'TRUST_PROXY'],
