@@ -10,7 +10,6 @@ import {
   type SettingValues,
 } from './config/settings.ts';
 import { OperatorError } from './shared/operator-error.ts';
-import { describeServer } from './shared/postgres-url.ts';
 
 /** The settings as the service uses them. `src/config/settings.ts` describes each. */
 export type Config = ReturnType<typeof toConfig>;
@@ -60,9 +59,7 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
     for (const name of ['DATABASE_URL_AU1', 'DATABASE_URL_US1', 'TOKEN_KEY', 'BASE_URL'] as const) {
       if (!isSet(name)) report(name, 'is required in production');
     }
-    const { BASE_URL: baseUrl, DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = values;
-    if (au1 && us1 && describeServer(au1) === describeServer(us1))
-      report('DATABASE_URL_US1', 'must not be the database of DATABASE_URL_AU1');
+    const { BASE_URL: baseUrl } = values;
     if (baseUrl?.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname)) {
       report('BASE_URL', `must be https: in production, not ${quoteValue(baseUrl)}`);
     }

@@ -101,5 +101,6 @@ function describeCommandError(error: unknown): string {
   if (error instanceof OperatorError) return message;
   if (path && syscall) return toTerminalLine(`${path} cannot be used: ${message}`);
   if (error instanceof ApiError && cause) return describeCommandError(cause);
-  return describeDatabaseError(error) ?? stack ?? String(error);
+  // A file that is open already, whose disk fails.
+  return describeDatabaseError(error) ?? (syscall && toTerminalLine(message)) ?? stack ?? String(error);
 }

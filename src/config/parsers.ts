@@ -19,6 +19,12 @@ export class InvalidValue extends Error {
 
 export const parseText: Parser<string> = (text) => text;
 
+/** A bucket, its ARN or a region. Messages of the store's SDK about another text quote it, also credentials of an address. */
+export function parseStoreName(text: string): string {
+  if (/^(arn:[\w:/.-]+|[\w.-]+)$/.test(text)) return text;
+  throw expected('a name without spaces and slashes', text);
+}
+
 /** Creates a parser for an integer. `description` continues an error: `must be a port number from 1 to 65535`. */
 export const createIntegerParser = (min: number, max: number, description: string): Parser<number> => {
   return (text) => parseInteger(text, min, max, `${description} from ${min} to ${max}`);

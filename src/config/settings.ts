@@ -15,6 +15,7 @@ import {
   parseReplicas,
   parseSecretToken,
   parseSmtpUrl,
+  parseStoreName,
   parseText,
   parseTokenKeys,
   parseUrl,
@@ -138,14 +139,14 @@ const SETTINGS = {
   S3_BUCKET: optional(
     'none',
     'Bucket, with STORAGE=s3. Browsers upload to it: allow PUT in its CORS rules.',
-    parseText,
+    parseStoreName,
   ),
   S3_ENDPOINT: optional(
     "Amazon's",
     'Address of another S3-compatible store; buckets are addressed by path.',
     parseHttpOrigin,
   ),
-  S3_REGION: withDefault('us-east-1', "The store's own region name.", parseText),
+  S3_REGION: withDefault('us-east-1', "The store's own region name.", parseStoreName),
   S3_ACCESS_KEY_ID: optional("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', parseText),
   S3_SECRET_ACCESS_KEY: secret('none', 'Secret of the access key.', parseText),
   UPLOAD_QUOTA: withDefault(

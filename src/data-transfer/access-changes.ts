@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AUDITED_PROPERTIES } from '../domain/audit/audit-actions.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { formatColumns, INTO_PROBLEMS } from './statements.ts';
+import { DataTransferError } from './transaction.ts';
 
 /*
  * What an import may change about users, memberships and other access. A staff user is never changed, never becomes a member and is not the
@@ -101,6 +102,13 @@ export function toStoreAccessSql(mapping: FileMapping): { returning: string; cte
   };
 }
 
+/** A user who was as in the folder when the import checked it, and was changed before it wrote. Others are locked between. */
+const CHANGED_MEANWHILE = `select from import_access join app_user t on t.id = key[1] where kind = 'user'
+  and (t.staff_role is not null or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}')`;
+
 /** Returns the audited records that the import has changed, without new ones. */
-export const findAccessChanges = async (client: pg.ClientBase): Promise<AccessChange[]> =>
-  (await client.query('select kind, key, "builderId", before, after from import_access order by position')).rows;
+export async function findAccessChanges(client: pg.ClientBase, allowUserChanges = false): Promise<AccessChange[]> {
+  if ((await client.query(CHANGED_MEANWHILE, [allowUserChanges])).rowCount! > 0)
+    throw new DataTransferError('A user was changed during the import: import again.');
+  return (await client.query('select kind, key, "builderId", before, after from import_access order by position')).rows;
+}

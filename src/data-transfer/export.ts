@@ -42,15 +42,17 @@ export async function exportFolder(
   const exportRows = async (client: pg.Client) => {
     await client.query(`set local statement_timeout = 0; set local jit = off`);
     const files: ExportResult['files'] = [];
-    const keys = new Set<string>();
+    /** By key, with the size that a row has. */
+    const keys = new Map<string, number | null>();
     for (const mapping of mappings) {
       const draft = await target.createDraft(mapping.file);
       drafts.push(draft);
       const rows = `from ${mapping.table} where (${conditionOf(mapping)}) and ${mapping.exportCondition}`;
       files.push(await exportFile(client, mapping, exportSql(mapping, rows), draft, options));
       for (const { name } of storage ? mapping.storageKeys : []) {
-        const found = await client.query<{ key: string }>(`select ${name} as key ${rows} and ${name} is not null`);
-        for (const { key } of found.rows) keys.add(key);
+        const sql = `select ${name} as key, ${mapping.fileSize} as size ${rows} and ${name} is not null`;
+        const found = await client.query<{ key: string; size: number | null }>(sql);
+        for (const { key, size } of found.rows) keys.set(key, size);
       }
     }
     return { files, keys, commit: true };
@@ -58,9 +60,13 @@ export async function exportFolder(
   try {
     const begin = 'begin isolation level repeatable read read only';
     const { files, keys } = await withTransaction(database.url, begin, exportRows);
-    for (const key of keys) {
+    for (const [key, size] of keys) {
       const found = await storage!.byteStore.open(key);
-      if (!found) throw new DataTransferError(`${key}, which the export refers to, is not in the storage.`);
+      if (!found || (size ?? found.size) !== found.size) {
+        found?.stream.destroy();
+        const problem = found ? `has ${found.size} bytes and not ${size}` : 'is not';
+        throw new DataTransferError(`${key}, which the export refers to, ${problem} in the storage.`);
+      }
       await target.writeFile(`${STORED_FILES}/${key}`, found.stream);
     }
     for (const draft of drafts) await draft.complete();

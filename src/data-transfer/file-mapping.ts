@@ -47,6 +47,8 @@ export interface FileMapping extends Pick<FileDefinition, 'normalizeRow' | 'vali
   secretFields: Set<string>;
   /** Columns with keys of stored files. */
   storageKeys: Column[];
+  /** SQL of the size of its file. */
+  fileSize: string;
   /** What its columns say about people. */
   personal: PersonalDataDeclaration;
   /** SQL condition of the rows that are exported. */
@@ -86,6 +88,7 @@ function createFileMapping(
     ignoredFields: new Set(apiFields.keys()),
     secretFields: new Set(definition.secretFields),
     storageKeys: [],
+    fileSize: 'null::int',
     personal: getPersonalData(meta.className),
     exportCondition,
     normalizeRow,
@@ -107,6 +110,7 @@ function createFileMapping(
     mapping.ignoredFields.delete(column.field);
     if (key.includes(name)) mapping.key.push(column);
     if (definition.storageKeys?.[name]) mapping.storageKeys.push(column);
+    if (name === 'fileSize') mapping.fileSize = column.name;
     if (parent) mapping.references.push({ column, parent });
     if (parent?.file === 'builders.ndjson') mapping.builder ??= column;
     const linkedEntity = definition.listReferences?.[name];

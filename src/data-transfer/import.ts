@@ -56,7 +56,7 @@ export async function importFolder(
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
     await excludeErasures(client, erasures);
-    if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client));
+    if (commit) await options.beforeCommit?.(client, files, await findAccessChanges(client, options.allowUserChanges));
     return { files, commit };
   });
   return { files, committed: commit };

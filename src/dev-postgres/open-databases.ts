@@ -67,7 +67,7 @@ export async function openDatabases(
       await Promise.all([...opened.values()].map((database) => database.close()));
       await cluster?.stop();
     };
-    await requireReachable(opened, close);
+    await requireReachable(opened, close, config.production);
     return { databases, direct, embedded: cluster !== null, close };
   } catch (error) {
     await cluster?.stop();
@@ -85,32 +85,39 @@ function openEmbeddedCluster(
 }
 
 /**
- * Throws `DatabaseUnavailableError` for the first database that cannot be used.
+ * Throws `DatabaseUnavailableError` for the first database that cannot be used, in production also for one that is not its region's alone.
  *
  * @param opened databases by the name of the setting of their URL
  */
-async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>): Promise<void> {
-  const problems = await Promise.all([...opened.values()].map(findDatabaseProblem));
-  for (const [index, setting] of [...opened.keys()].entries()) {
-    if (!problems[index]) continue;
+async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>, production: boolean) {
+  const inspect = async ([setting, database]: [string, Database]) => {
+    return { setting, region: database.region, ...(await inspectDatabase(database)) };
+  };
+  const found = await Promise.all([...opened].map(inspect));
+  for (const { setting, region, identity, problem } of found) {
+    const other = found.find((each) => each.identity && (each.region === region) !== (each.identity === identity));
+    const conflict = other && `must ${other.region === region ? '' : 'not '}lead to the database of ${other.setting}`;
+    if (!problem && !(production && conflict)) continue;
     await close().catch(() => undefined);
-    throw new DatabaseUnavailableError(`${setting} ${problems[index]}.`);
+    throw new DatabaseUnavailableError(`${setting} ${problem ?? conflict}.`);
   }
 }
 
-/** Returns the reason why a service cannot use the database, as the end of a sentence; undefined when it can. */
-async function findDatabaseProblem({ url }: Database): Promise<string | undefined> {
+/** Returns which database it is, or the reason why a service cannot use it, as the end of a sentence. */
+async function inspectDatabase({ url }: Database): Promise<{ problem?: string; identity?: string }> {
   try {
-    const { major, version, unsettable } = await inspectServer(url, READER_SETTINGS);
+    const { major, version, identity, unsettable } = await inspectServer(url, READER_SETTINGS);
     if (unsettable.length > 0) {
       const missingSettings = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
-      return `leads through a pooler that shares sessions between transactions, so ${missingSettings} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
+      return {
+        problem: `leads through a pooler that shares sessions between transactions, so ${missingSettings} cannot be set: set them for the database user (alter role ... set ...), or pool by session`,
+      };
     }
-    if (major >= MIN_POSTGRES_VERSION) return undefined;
-    return `leads to PostgreSQL ${version}; the service needs ${MIN_POSTGRES_VERSION} or later`;
+    if (major >= MIN_POSTGRES_VERSION) return { identity };
+    return { problem: `leads to PostgreSQL ${version}; the service needs ${MIN_POSTGRES_VERSION} or later` };
   } catch (error) {
     const { message, code, path } = error as NodeJS.ErrnoException;
     // The path of a key is not repeated.
-    return `cannot be used: ${path ? `a file that it names cannot be read (${code})` : message || code}`;
+    return { problem: `cannot be used: ${path ? `a file that it names cannot be read (${code})` : message || code}` };
   }
 }

@@ -6,9 +6,3 @@ export function splitAddresses(url: string): string[] {
   const [, begin = '', addresses = '', rest = ''] = FORM.exec(url) ?? [];
   return addresses.includes(',') ? addresses.split(',').map((address) => `${begin}${address}${rest}`) : [url];
 }
-
-/** Returns host, port and database of a URL, without the user, the password and the parameters. */
-export function describeServer(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
-}

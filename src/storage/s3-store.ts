@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Settings } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
-import { unavailable } from '../shared/errors.ts';
+import { type ApiError, unavailable } from '../shared/errors.ts';
 import { loadOnce } from '../shared/load-once.ts';
 import { OperatorError } from '../shared/operator-error.ts';
 import type { RegionId } from '../shared/regions.ts';
@@ -112,7 +112,7 @@ export class S3Store implements ByteStore {
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
     const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
     const found = await sendToStore(client.send(command), null);
-    return found && { stream: found.Body as Readable, size: found.ContentLength ?? 0 };
+    return found && { stream: nameStore(found.Body as Readable), size: found.ContentLength ?? 0 };
   }
 
   async stat(key: string): Promise<StoredObject | null> {
@@ -157,13 +157,23 @@ async function sendToStore<T, M = never>(sent: Promise<T>, ...missing: M[]): Pro
   try {
     return await sent;
   } catch (error) {
-    const { code, name, message } = error as NodeJS.ErrnoException;
+    const { name } = error as Error;
     if (missing.length > 0 && getStatus(error) === 404 && name !== 'NoSuchBucket') return missing[0]!;
-    if (isPreconditionFailure(error)) throw error;
-    const reason = toTerminalLine(code ?? `${name === 'Unknown' ? `HTTP ${getStatus(error)}` : name}: ${message}`);
-    const text = `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
-    throw unavailable(new OperatorError(text, { cause: error }));
+    throw isPreconditionFailure(error) ? error : toStoreError(error);
   }
+}
+
+function toStoreError(error: unknown): ApiError {
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  const reason = toTerminalLine(code ?? `${name === 'Unknown' ? `HTTP ${getStatus(error)}` : name}: ${message}`);
+  const text = `The store of S3_ENDPOINT and S3_BUCKET cannot be used (${reason}).`;
+  return unavailable(new OperatorError(text, { cause: error }));
+}
+
+/** Has an object that ends early or stalls say that it is the store, whose connection is lost like one of the database. */
+function nameStore(stream: Readable): Readable {
+  const destroy = stream.destroy.bind(stream);
+  return Object.assign(stream, { destroy: (error?: Error) => destroy(error && toStoreError(error)) });
 }
 
 const getStatus = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;

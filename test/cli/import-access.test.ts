@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
@@ -241,6 +242,29 @@ describe('an import of an existing user (PRV-12)', () => {
     await other.close();
     expect(await userOf(SAM.id)).toMatchObject({ name: 'Sam Lee', disabled_at: expect.anything() });
   });
+
+  it.each([
+    [SAM, 'user_sam', `email = 'moved@example.com'`, [], 1],
+    [SAM, 'user_sam', `email = 'moved@example.com'`, ['--allow-user-changes'], 0],
+    [ADMIN, 'user_admin', `name = 'Ada Lovelace'`, ['--allow-user-changes'], 1],
+  ])(
+    'who is changed between the check and the write ends it where it may not change that: %j %s %s %j',
+    async (row, id, change, options, code) => {
+      const query = pg.Client.prototype.query as (...values: unknown[]) => Promise<unknown>;
+      const spy = vi.spyOn(pg.Client.prototype, 'query');
+      spy.mockImplementation(function (this: pg.Client, ...values: unknown[]) {
+        const isChecked = String(values[0]).startsWith('insert into import_waiting');
+        if (!isChecked) return query.apply(this, values);
+        return execute(`update app_user set ${change} where id = '${id}'`).then(() => query.apply(this, values));
+      } as never);
+      const imported = await importRows({ users: [row] }, ...options);
+      spy.mockRestore();
+      expect(imported.code).toBe(code);
+      if (code === 0) return;
+      expect(imported.err).toBe('A user was changed during the import: import again.\n');
+      expect(await execute(`select from app_user where id = '${id}' and ${change}`)).toHaveLength(1);
+    },
+  );
 
   it('that disables the user ends sessions, and is recorded', async () => {
     const { entries } = await importRows({ users: [{ ...SAM, disabledAt: toTimestamp(CLI_START) }] });

@@ -258,7 +258,11 @@ describe('the program', () => {
   describe('a store that cannot be used', () => {
     const xml = (code: string) => `<Error><Code>${code}</Code><Message>Not\nthis one.</Message></Error>`;
     let answer: [number, string] = [200, ''];
-    const server = createServer((_request, response) => response.writeHead(answer[0]).end(answer[1]));
+    const server = createServer((_request, response) => {
+      if (answer[1] !== 'cut') return response.writeHead(answer[0]).end(answer[1]);
+      response.writeHead(answer[0], { 'content-length': '1000' }).write('{');
+      return setTimeout(() => response.destroy(), 20);
+    });
     const s3 = { STORAGE: 's3', S3_BUCKET: 'bucket', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' };
 
     beforeAll(async () => {
@@ -293,6 +297,8 @@ describe('the program', () => {
       expect(await cli.errorOf(command)).toMatch(/\(NoSuchBucket: .*\)\.$/);
       answer = [200, '<html>'];
       expect(await cli.errorOf(command)).toMatch(/^(The store of .* cannot be used \(.*\)|.* is no JSON)\.$/);
+      answer = [200, 'cut'];
+      expect(await cli.errorOf(command)).toBe(toError('ECONNRESET'));
     });
   });
 });

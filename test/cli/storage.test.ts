@@ -73,6 +73,9 @@ describe('builder set-logo and user set-picture', () => {
       expect(error).toContain('cannot be used');
       expect(error).not.toContain('\n');
     }
+    // A disk that fails while the file is read.
+    if (process.platform === 'linux')
+      expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', '/proc/self/mem'])).toMatch(/^EIO: /);
   });
 });
 

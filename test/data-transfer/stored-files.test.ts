@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ProgressReporter } from '../../src/cli/io/progress.ts';
+import { verifyBackup } from '../../src/cli/services/backup.ts';
 import { exportData, importData } from '../../src/cli/services/data-transfer.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -108,8 +109,8 @@ describe('photos', () => {
     const { database, storages } = sample;
     const out = await fixture.createTemporaryFolder();
     const namesWhileCopying: string[] = [];
-    const open = vi.spyOn(storages.au1.byteStore, 'open').mockImplementation(async () => ({
-      size: 8,
+    const open = vi.spyOn(storages.au1.byteStore, 'open').mockImplementation(async (key) => ({
+      size: (await storages.au1.byteStore.stat(key))!.size,
       stream: Readable.from(
         (async function* () {
           yield Buffer.from('half');
@@ -141,6 +142,36 @@ describe('photos', () => {
     const refused = await exported.catch((error) => error);
     expect(refused).toBeInstanceOf(OperatorError);
     expect(refused.message).toMatch(/^\S+, which the export refers to, is not in the storage\.$/);
+  });
+
+  it('whose file has another size than the row end an export with one line that names it', async () => {
+    const { database } = sample;
+    const storages = await createStorages();
+    const [photo] = await rowsOf(database, 'select key from photo order by key');
+    for (const { key } of await rowsOf(database, 'select key from photo'))
+      await storages.au1.store(key!, Readable.from([Buffer.from('cut off')]), 'image/jpeg', 100);
+    const target = { folder: await fixture.createTemporaryFolder() };
+    const context = { database, clock: systemClock, source: OPERATOR };
+    const refused = await exportData(context, storages.au1, target, silentProgress).catch((error) => error);
+    expect(refused).toBeInstanceOf(OperatorError);
+    expect(refused.message).toMatch(
+      /^photos\S+, which the export refers to, has 7 bytes and not \d+ in the storage\.$/,
+    );
+    const { intact, objects } = await verifyBackup(context, storages.au1);
+    expect([intact, objects.missing]).toEqual([false, expect.arrayContaining([photo!.key])]);
+  });
+
+  it('with the key of a stored file of another size, or with one file of two sizes, are rejected', async () => {
+    const { database, storages } = sample;
+    const photos = [
+      ([first]: Row[]) => [{ ...first, fileSize: 1 }],
+      ([first]: Row[]) => [first!, { ...first, id: 'att_b', fileSize: 1 }],
+    ];
+    for (const change of photos) {
+      const folder = await copySome({ photos: change });
+      const refused = await importSampleFiles(database, storages, folder).catch((error) => error);
+      expect(refused.details.problems).toContainEqual(expect.objectContaining({ file: 'photos.ndjson', field: 'key' }));
+    }
   });
 
   it('without files are rejected, and nothing is imported', async () => {

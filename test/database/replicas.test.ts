@@ -56,12 +56,15 @@ describe('a standby', () => {
   const NEW = '00000002';
 
   /** Returns whether the standby is used after each measurement of the primary and of the standby. */
-  async function measure(...steps: [primary: [number, string], standby: [number, string]][]) {
+  async function measure(...steps: [primary: [number, string], standby: [number, string, string?]][]) {
     let step = steps[0]!;
-    const primary = { run: async () => [step[0].map(String)] } as unknown as StatementRunner;
+    const primary = { run: async () => [[...step[0].map(String), 'own']] } as unknown as StatementRunner;
     const set = new ReplicaSet([createdDatabase.url], { reads: 1, slowReads: 1 }, primary);
     const [replica] = set.replicas;
-    replica!.readPosition = async () => ({ position: step[1][0], timeline: step[1][1] });
+    replica!.readPosition = async () => {
+      const [position, timeline, identity = 'own'] = step[1];
+      return { position, timeline, identity };
+    };
     const used: boolean[] = [];
     for (step of steps) {
       await set.measure();
@@ -70,6 +73,23 @@ describe('a standby', () => {
     await set.close();
     return used;
   }
+
+  it('of another database is not used', async () => {
+    const own: [[number, string], [number, string]] = [
+      [10, OLD],
+      [10, OLD],
+    ];
+    expect(
+      await measure(
+        own,
+        [
+          [10, OLD],
+          [10, OLD, 'other'],
+        ],
+        own,
+      ),
+    ).toEqual([true, false, true]);
+  });
 
   it('that was ahead of its primary is used again once it is on the timeline of the primary', async () => {
     const used = await measure(

@@ -130,6 +130,30 @@ describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
   });
 });
 
+describe('in production a database of a region', () => {
+  it.each([
+    ['_US1', 'au1', 'DATABASE_URL_AU1 must not lead to the database of DATABASE_URL_US1.'],
+    ['_US1_DIRECT', 'au1', 'DATABASE_URL_AU1 must not lead to the database of DATABASE_URL_US1_DIRECT.'],
+    ['_AU1_DIRECT', 'us1', 'DATABASE_URL_AU1_DIRECT must lead to the database of DATABASE_URL_AU1.'],
+    ['_US1_DIRECT', 'us1', null],
+  ])(
+    'is the one of its other addresses, and of no other region, by whatever name: DATABASE_URL%s of %s',
+    async (name, region, error) => {
+      const us1 = await createDatabase('template1');
+      cleanups.push(us1.drop);
+      const urls = { au1: createdDatabase.url, us1: us1.url };
+      const config = loadConfig({
+        ...{ NODE_ENV: 'production', BASE_URL: 'https://api.example.com', TOKEN_KEY: newSecret() },
+        ...{ DATABASE_URL_AU1: urls.au1, DATABASE_URL_US1: urls.us1 },
+        [`DATABASE_URL${name}`]: `${urls[region as 'au1']}?application_name=other`,
+      });
+      const opened = openDatabases(config, 'service');
+      if (error) await expect(opened).rejects.toThrow(error);
+      else expect(await opened.then(({ close }) => close())).toBeUndefined();
+    },
+  );
+});
+
 describe('a PostgreSQL that is too old', () => {
   it('prevents a start with one line that names the setting and both versions', async () => {
     const { url } = createdDatabase;

@@ -38,7 +38,7 @@ export function addGateCommands(program: CommandGroup): void {
       const { builderId, connection } = await readCredentials(group.io, values);
       const site = { builderId, projectId };
       const { surprises, ...data } = await simulateGates({ ...values, connection, site, folder, log });
-      if (surprises.length > 0) throw new CliError(surprises.join('\n'), { ...data, surprises });
+      if (surprises.length > 0) throw new CliError(surprises.map(toTerminalLine).join('\n'), { ...data, surprises });
       const { recorded, requests, lost, duplicates, seconds } = data;
       const sent = `${requests} requests (${lost} without a response, ${duplicates} sent twice)`;
       return { data, text: `${recorded} events in ${sent} and ${seconds} seconds: each was applied once.` };

@@ -4,14 +4,8 @@ import { toTerminalLine } from '../../shared/terminal-text.ts';
 export function formatTable(rows: readonly object[], columns: readonly string[]): string {
   const cells = [columns, ...rows.map((row) => columns.map((name) => toText((row as Record<string, unknown>)[name])))];
   const widths = columns.map((_name, index) => Math.max(...cells.map((row) => row[index]!.length)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const pad = (cell: string, index: number) => cell.padEnd(widths[index]!);
+  return cells.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
 function toText(value: unknown): string {

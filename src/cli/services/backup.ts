@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { countWrongTotals } from '../../database/write/list-counters.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
-import { type BucketOwner, claimBucket, readBucketOwner } from '../../domain/uploads/bucket-owner.ts';
+import { claimBucket, readBucketOwner } from '../../domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Missing objects that the result names. */
@@ -13,37 +13,11 @@ const MAX_NAMED = 20;
 /** Objects of the store that are looked up at a time. */
 const BATCH_SIZE = 16;
 
-interface BackupReport {
-  /** Whether nothing is missing or wrong. */
-  intact: boolean;
-  migration: string | null;
-  /** Rows by table. */
-  rows: Record<string, number>;
-  /** Wrong totals by list; `totals rebuild` corrects them. */
-  wrongTotals: Record<string, number>;
-  objects: {
-    /** Keys that rows refer to. */
-    referenced: number;
-    present: number;
-    bytes: number;
-    /** The first of the keys that are not in the store. */
-    missing: string[];
-  };
-  /** Deployment that the store belongs to; null for none. */
-  storeOwner: BucketOwner | null;
-  eventLog: {
-    /** Null for an empty log. */
-    epoch: string | null;
-    /** Whether the database is not the one that numbered the last event, so that numbering renews the epoch and all cursors expire. */
-    renewsEpoch: boolean;
-  };
-}
-
 /**
  * Checks that a restored region is complete: rows, totals, and the bytes that rows refer to. Changes nothing. SQL: it counts every table in
  * one snapshot, also those without an entity.
  */
-export async function verifyBackup({ database }: ChangeContext, storage: Storage): Promise<BackupReport> {
+export async function verifyBackup({ database }: ChangeContext, storage: Storage) {
   const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
   try {
     // One snapshot for all counts, while the service may be writing.
@@ -86,31 +60,29 @@ async function countRows(client: pg.Client): Promise<Record<string, number>> {
   return counts;
 }
 
-async function readEventLog(client: pg.Client): Promise<BackupReport['eventLog']> {
-  const { rows } = await client.query<{ epoch: string; renewsEpoch: boolean }>(
+/** Returns the epoch, null for an empty log, and whether the database is not the one that numbered the last event, so that all cursors expire. */
+async function readEventLog(client: pg.Client) {
+  const { rows } = await client.query<{ epoch: string | null; renewsEpoch: boolean }>(
     `select epoch, not pg_is_in_recovery() and origin <> event_log_origin() as "renewsEpoch" from event_log`,
   );
   return rows[0] ?? { epoch: null, renewsEpoch: true };
 }
 
 /** Counts the objects of the transfer format. Uploads are not among them: their bytes need not have been sent. */
-async function findObjects(
-  client: pg.Client,
-  storage: Storage,
-  metadata: Database['metadata'],
-): Promise<BackupReport['objects']> {
+async function findObjects(client: pg.Client, storage: Storage, metadata: Database['metadata']) {
   const found = { referenced: 0, present: 0, bytes: 0, missing: [] as string[] };
-  const selects = createFileMappings(metadata, fileDefinitions).flatMap(({ table, storageKeys }) =>
-    storageKeys.map(({ name }) => `select ${name} as key from ${table} where ${name} is not null`),
+  const selects = createFileMappings(metadata, fileDefinitions).flatMap(({ table, storageKeys, fileSize }) =>
+    storageKeys.map(({ name }) => `select ${name} as key, ${fileSize} as size from ${table} where ${name} is not null`),
   );
   await client.query(`declare keys no scroll cursor for ${selects.join(' union all ')}`);
   for (;;) {
-    const { rows } = await client.query<{ key: string }>(`fetch ${BATCH_SIZE} from keys`);
+    const { rows } = await client.query<{ key: string; size: number | null }>(`fetch ${BATCH_SIZE} from keys`);
     if (rows.length === 0) return found;
     const objects = await Promise.all(rows.map(({ key }) => storage.byteStore.stat(key)));
     for (const [index, object] of objects.entries()) {
       found.referenced++;
-      if (object) {
+      // Of another size is a file whose copy was interrupted.
+      if (object && (rows[index]!.size ?? object.size) === object.size) {
         found.present++;
         found.bytes += object.size;
       } else if (found.missing.length < MAX_NAMED) found.missing.push(rows[index]!.key);

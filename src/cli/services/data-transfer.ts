@@ -106,11 +106,8 @@ function toAuditedChange({ kind, key, builderId, before, after }: AccessChange) 
   if (kind === 'integrator') return { ...change, action: 'integrator.updated' as const, integratorId: key[0] };
   const ofPerson = { ...change, personId: key[0] };
   if (kind === 'membership') return { ...ofPerson, action: 'membership.updated' as const };
-  if (kind === 'site_access')
-    return {
-      ...ofPerson,
-      action: after.revokedAt ? ('site_access.revoked' as const) : ('site_access.granted' as const),
-    };
+  const ofAccess = after.revokedAt ? ('site_access.revoked' as const) : ('site_access.granted' as const);
+  if (kind === 'site_access') return { ...ofPerson, action: ofAccess };
   const isDisabled = before.disabledAt === null && after.disabledAt !== null;
   return { ...ofPerson, action: isDisabled ? ('user.disabled' as const) : ('user.updated' as const) };
 }

@@ -41,10 +41,7 @@ export async function sendMessages(io: CliIo, messages: readonly Message[]): Pro
   if (mail === null || messages.length === 0) return;
   const mailer = await createMailer(mail);
   for (const message of messages) {
-    const error: (Error & { responseCode?: number }) | undefined = await mailer.send(message).then(
-      () => undefined,
-      (failure) => failure,
-    );
+    const error: (Error & { responseCode?: number }) | undefined = await mailer.send(message).catch((failed) => failed);
     if (error) printText(io.stderr, toTerminalLine(`The message to the user was not accepted: ${error.message}`));
     // A server that does not respond would delay each further message by its time limit.
     if (error && error.responseCode === undefined) break;

@@ -18,7 +18,7 @@ export async function importStoredFiles(
   isLeftOut: (definition: FileDefinition, row: Row) => boolean,
 ): Promise<(key: string) => boolean> {
   const accepted = new Set<string>();
-  /** By key, with the size that a row has. */
+  /** By key, with the size that its rows have; NaN where they differ. */
   const toCopy = new Map<string, unknown>();
   for (const definition of fileDefinitions) {
     const { file, storageKeys } = definition;
@@ -30,19 +30,20 @@ export async function importStoredFiles(
         const key = row[property];
         if (typeof key !== 'string' || !isRecordKey(key) || !isOwnKey(key, objectFolder, definition, row)) continue;
         if (isLeftOut(definition, row)) accepted.add(key);
-        else toCopy.set(key, row.fileSize);
+        else toCopy.set(key, toCopy.has(key) && toCopy.get(key) !== row.fileSize ? Number.NaN : row.fileSize);
       }
     });
   }
   for (const [key, fileSize] of toCopy) {
-    const isStored = (await storage.byteStore.stat(key)) !== null;
-    const given = isStored ? null : await folder.openFile(`${STORED_FILES}/${key}`);
-    const { size } = (await given?.stat()) ?? { size: 0 };
-    if (size > MAX_FILE_BYTES) throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
+    const stored = await storage.byteStore.stat(key);
+    const given = stored ? null : await folder.openFile(`${STORED_FILES}/${key}`);
+    const found = stored ?? (await given?.stat());
+    if (given && found!.size > MAX_FILE_BYTES)
+      throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
     // Of another size is a file whose copy was interrupted.
-    if (given && (fileSize ?? size) !== size) continue;
+    if (!found || (fileSize ?? found.size) !== found.size) continue;
     if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
-    if (isStored || given) accepted.add(key);
+    accepted.add(key);
   }
   return (key) => accepted.has(key);
 }

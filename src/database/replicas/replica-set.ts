@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode } from '../errors.ts';
 import { statement, type TextRow } from '../pool/pg-pipeline.ts';
+import { IDENTITY } from '../pool/session-settings.ts';
 import { StatementRunner } from '../pool/statement-runner.ts';
 import { Replica, type ReplicaPool } from './replica.ts';
 
@@ -14,7 +15,7 @@ const EQUAL_LAG_MS = 1_000;
 const INTERVAL_MS = 500;
 
 const PRIMARY_POSITION = statement('replica.primary_position')`
-  select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
+  select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8), ${IDENTITY}`;
 
 /** Where the primary's log was at a time of this process's clock. */
 interface Sample {
@@ -31,6 +32,7 @@ export class ReplicaSet {
   /** Oldest first, over a little more than the maximum lag. */
   readonly #samples: Sample[] = [];
   #timeline: string | null = null;
+  #identity: string | null = null;
   #next = 0;
   /** The measurements, from the first use on: most processes of a command never read from a standby. */
   #measuring: Promise<void> | null = null;
@@ -93,7 +95,7 @@ export class ReplicaSet {
         replica.isDiverged = isAhead || (replica.isDiverged && applied.timeline !== this.#timeline);
       }
       const sample =
-        applied && !replica.isDiverged
+        applied && applied.identity === this.#identity && !replica.isDiverged
           ? this.#samples.findLast((each) => each.position <= applied.position)
           : undefined;
       replica.lagMs = sample ? now - sample.at : Number.POSITIVE_INFINITY;
@@ -123,7 +125,7 @@ export class ReplicaSet {
     const [position, timeline] = [Number(row[0]), row[1]!];
     // Positions of another timeline mean other changes: a standby has to pass the first position that is known of this one.
     if (timeline !== this.#timeline) this.#samples.length = 0;
-    this.#timeline = timeline;
+    [this.#timeline, this.#identity] = [timeline, row[2]!];
     this.#samples.push({ at, position });
     while (at - this.#samples[0]!.at > 2 * MAX_LAG_MS) this.#samples.shift();
     return position;

@@ -1,6 +1,6 @@
-import { describeServer } from '../../shared/postgres-url.ts';
 import { statement, type TextRow } from '../pool/pg-pipeline.ts';
 import { PipelinedConnection } from '../pool/pipelined-connection.ts';
+import { IDENTITY } from '../pool/session-settings.ts';
 import { StatementRunner } from '../pool/statement-runner.ts';
 
 /** Which connections of a standby a read uses. */
@@ -9,16 +9,10 @@ export type ReplicaPool = 'reads' | 'slowReads';
 /** Milliseconds within which a standby must return its position. A slower one is stalled. */
 const PROBE_MS = 1_000;
 
-/** Position of the write-ahead log that a standby has applied, null on a server that is none, and the timeline of its last restart point. */
+/** Position of the write-ahead log that a standby has applied, null on a server that is none, the timeline of its last restart point, and the database. */
 const POSITION = statement('replica.position')`
   select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0'::pg_lsn end,
-  upper(lpad(to_hex((pg_control_checkpoint()).timeline_id), 8, '0'))`;
-
-/** What a standby has applied, in bytes of the log. */
-interface ReplicaPosition {
-  position: number;
-  timeline: string;
-}
+  upper(lpad(to_hex((pg_control_checkpoint()).timeline_id), 8, '0')), ${IDENTITY}`;
 
 /** A standby that answers reads, with its lag as `ReplicaSet` last measured it. */
 export class Replica {
@@ -38,7 +32,8 @@ export class Replica {
     readonly url: string,
     connections: Record<ReplicaPool, number>,
   ) {
-    this.name = describeServer(url);
+    const { host, pathname } = new URL(url);
+    this.name = `${host}${pathname}`;
     this.reads = new StatementRunner(url, { regular: connections.reads, reserve: 0 });
     this.slowReads = new StatementRunner(url, { regular: connections.slowReads, reserve: 0 });
     this.#probe = new PipelinedConnection(url);
@@ -61,15 +56,15 @@ export class Replica {
       reject(new Error(`Connection terminated: the standby ${this.name} is unusable.`));
   }
 
-  /** Returns the position in the write-ahead log that it has applied, and its timeline; null when it is no standby or does not answer in time. */
-  async readPosition(): Promise<ReplicaPosition | null> {
+  /** Returns the position in bytes of the write-ahead log that it has applied, its timeline and which database it is; null when it is no standby or does not answer in time. */
+  async readPosition() {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, PROBE_MS, null);
     });
     const read = this.#probe.query(POSITION, []).then(([row]) => {
-      const [position, timeline] = row!;
-      return position == null ? null : { position: Number(position), timeline: timeline! };
+      const [position, timeline, identity] = row!;
+      return position == null ? null : { position: Number(position), timeline: timeline!, identity: identity! };
     });
     try {
       return await Promise.race([read.catch(() => null), late]);

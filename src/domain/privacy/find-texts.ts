@@ -4,7 +4,7 @@ import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
 import { toArrayText } from '../../database/array-text.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
-import { createPattern, isNaming, toNameForms } from './name-patterns.ts';
+import { createPatterns, isNaming, toNameForms } from './name-patterns.ts';
 import { type Person } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
@@ -78,13 +78,13 @@ export async function findTexts(
 ): Promise<FoundText[]> {
   const forms = [...names.flatMap(toNameForms), ...[...emails, ...ids].map(toComparableText)].filter(isNaming);
   if (forms.length === 0) return [];
-  const pattern = createPattern(forms);
+  const patterns = toArrayText(createPatterns(forms));
   const found: FoundText[] = [];
   for (const table of tables) {
     for (const column of textColumns(table)) {
       const { builder } = table;
       const isOfBuilder = isStaff ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
-      const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ ?`;
+      const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ any(?::text[])`;
       const { rows } = await executeBound<{ id: string; builderId: string | null; texts: string[]; whole: string }>(
         em,
         `select t.${quote(table.primaryKey)}::text as id, ${builder} as "builderId", found.whole,
@@ -92,7 +92,7 @@ export async function findTexts(
           from ${quote(table.table)} t, lateral (
             select string_agg(string, ' ') as whole, (${toJoinedSql(table, column)}) as joined from (${toStringsSql(table, column)}) each) found
           where ${isOfBuilder} and (${comparable('found.whole')} or ${comparable('found.joined')}) order by 1`,
-        [pattern, ...(isOfBuilder === 'true' ? [] : [toArrayText(builderIds)]), pattern, pattern],
+        [patterns, ...(isOfBuilder === 'true' ? [] : [toArrayText(builderIds)]), patterns, patterns],
       );
       const [type, property, name] = [table.className, column.name as string, column.fieldNames[0]!];
       for (const { id, builderId, texts, whole } of rows) {

@@ -17,14 +17,27 @@ export function toNameForms(name: string): string[] {
   return [...new Set(forms)].filter((form) => form !== '');
 }
 
+/** Characters of a form that is looked for: more than the index of names takes. */
+const MAX_FORM = 3000;
+
 /** Whether the form can be looked for in texts: one without letters and digits would be found between any two words. */
-export const isNaming = (form: string): boolean => /[\p{L}\p{N}]/u.test(form);
+export const isNaming = (form: string): boolean => form.length <= MAX_FORM && /[\p{L}\p{N}]/u.test(form);
+
+/** Characters of the forms of one pattern: PostgreSQL rejects one that is several times as long. */
+const MAX_PATTERN = 10_000;
+
+/** Returns regular expressions of PostgreSQL of which one finds each comparable text that contains one of the forms. */
+export function createPatterns(forms: readonly string[]): string[] {
+  const size = Math.ceil(MAX_PATTERN / Math.max(...forms.map(({ length }) => length)));
+  const begins = Array.from({ length: Math.ceil(forms.length / size) }, (_, batch) => batch * size);
+  return begins.map((at) => createPattern(forms.slice(at, at + size)));
+}
 
 /**
  * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. Words
  * may have what separates them in names of files. It is one of PostgreSQL too.
  */
-export function createPattern(forms: readonly string[], letterOrDigit = '[[:alnum:]]'): string {
+function createPattern(forms: readonly string[], letterOrDigit = '[[:alnum:]]'): string {
   const escaped = forms.map((form) =>
     form
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

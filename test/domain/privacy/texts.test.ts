@@ -15,6 +15,7 @@ import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.
 import type { ApiError } from '../../../src/shared/errors.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture } from '../../data-transfer/data-transfer-fixture.ts';
+import { OPERATOR } from '../../support/audit.ts';
 import { ConcurrentTransaction } from '../../support/concurrent-transaction.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, PRIYA_IDS, WORKER } from './privacy-fixture.ts';
@@ -142,6 +143,34 @@ describe('a text that names an erased person', () => {
     await renameWorker(name);
     await addMeeting('meet_text', `Seen ${name.toUpperCase()}.`);
     expect(await previewErasure(contextOf(database, storage), [WORKER.id])).toMatchObject([{ id: 'meet_text' }]);
+  });
+
+  it('is found beside a name of any length, and many former names', async () => {
+    const words = (letter: string) => Array.from({ length: 12 }, () => letter.repeat(200)).join(' ');
+    const [contact] = await run('select id, builder_id, name from contact where builder_id = ? limit 1', BUILDER);
+    await addMeeting('meet_text', `Seen ${contact!.name}.`);
+    for (const [index, name] of ['q'.repeat(200_000), ...'abcdefgh'].entries()) {
+      const after = { name: name.length === 1 ? words(name) : name };
+      await database.transaction((em) =>
+        recordAudit(em, {
+          ...OPERATOR,
+          at: `2026-01-01T00:00:0${index}.000Z`,
+          action: 'user.updated',
+          objectId: `${contact!.id}`,
+          personId: `${contact!.id}`,
+          before: contact!,
+          after,
+        }),
+      );
+    }
+    const context = contextOf(database, storage);
+    expect(await previewErasure(context, [`${contact!.id}`])).toMatchObject([{ id: 'meet_text' }]);
+    await run('update contact set name = ? where id = ?', words('z').repeat(100), contact!.id);
+    const { erasureId } = await erasePerson(context, [`${contact!.id}`]);
+    expect(await listed(erasureId)).toEqual(['meeting/meet_text/notes']);
+    await expect(
+      replaceErasedText(context, erasureId, 'meeting/meet_text/notes', words('z').repeat(100)),
+    ).rejects.toThrow('does not contain');
   });
 
   it('is no other word or name', async () => {
