@@ -106,10 +106,14 @@ function addClientCommands(group: CommandGroup): void {
   ];
   const replace = 'replace the properties that are given; removed scopes and grants end at once';
   const update = group.addRegional('update <client>', replace, replaced, async (context, options, id) => {
-    const { name, grant: grants, scope: scopes, pilotAgreement, redirectUri, origin } = options;
-    const redirectUris = options.redirectUris === false ? [] : redirectUri;
-    const origins = options.origins === false ? [] : origin;
-    const data = await updateClient(context, id!, { name, grants, scopes, pilotAgreement, redirectUris, origins });
+    const data = await updateClient(context, id!, {
+      name: options.name,
+      grants: options.grant,
+      scopes: options.scope,
+      pilotAgreement: options.pilotAgreement,
+      redirectUris: options.redirectUris === false ? [] : options.redirectUri,
+      origins: options.origins === false ? [] : options.origin,
+    });
     return { data, text: formatFields(describeUpdate(id!, data.changed), data) };
   });
   update.addHelpText('after', `\nA list that is given replaces the whole list.\n${SCOPE_LIST}`);
@@ -130,10 +134,17 @@ function addClientCommands(group: CommandGroup): void {
   ];
   const create = 'register credentials; prints the secret of a confidential client once';
   const registering = group.addRegional('create', create, created, async (context, options) => {
-    const { integrator: integratorId, internal = false, name, pilotAgreement } = options;
-    const { grant: grants = [], scope: scopes = [], redirectUri: redirectUris = [], origin: origins = [] } = options;
-    const client = { integratorId, internal, name, type: options.type.toUpperCase(), pilotAgreement };
-    const data = await createClient(context, { ...client, grants, scopes, redirectUris, origins });
+    const data = await createClient(context, {
+      integratorId: options.integrator,
+      internal: options.internal === true,
+      name: options.name,
+      type: options.type.toUpperCase(),
+      grants: options.grant ?? [],
+      scopes: options.scope ?? [],
+      redirectUris: options.redirectUri ?? [],
+      origins: options.origin ?? [],
+      pilotAgreement: options.pilotAgreement,
+    });
     const heading = `Client registered.${data.clientSecret ? ` ${SHOWN_ONCE}` : ''}`;
     return { data, text: formatFields(heading, data) };
   });

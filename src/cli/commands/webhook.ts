@@ -125,22 +125,20 @@ function addDeliveryCommands(group: CommandGroup): void {
       ({ id, status, type, attempts, responseStatus, error }) =>
         `${id}  ${status.padEnd(9)}  ${type}  ${attempts} × ${responseStatus ?? error ?? ''}`,
     );
-    const deliveries = data.map(({ id, eventId, type, builderId, status, attempts, ...each }) => {
-      const { createdAt, lastAttemptAt, nextAttemptAt, responseStatus, responseBody, error } = each;
-      const times = { createdAt, lastAttemptAt, nextAttemptAt };
-      return {
-        deliveryId: id,
-        eventId,
-        type,
-        builderId,
-        status,
-        attempts,
-        ...times,
-        responseStatus,
-        responseBody,
-        error,
-      };
-    });
+    const deliveries = data.map(({ id, ...each }) => ({
+      deliveryId: id,
+      eventId: each.eventId,
+      type: each.type,
+      builderId: each.builderId,
+      status: each.status,
+      attempts: each.attempts,
+      createdAt: each.createdAt,
+      lastAttemptAt: each.lastAttemptAt,
+      nextAttemptAt: each.nextAttemptAt,
+      responseStatus: each.responseStatus,
+      responseBody: each.responseBody,
+      error: each.error,
+    }));
     return { data: { deliveries, ...meta }, text: lines.join('\n') || 'There are no deliveries.' };
   });
 }
