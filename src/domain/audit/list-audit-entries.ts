@@ -1,4 +1,4 @@
-import { type FilterQuery, raw } from '@mikro-orm/core';
+import { type FilterQuery, type FindOptions, raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type AuditActorType, AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import type { Database } from '../../database/database.ts';
@@ -55,7 +55,10 @@ export async function listAuditEntries(
   const limit = page.limit + 1;
   const readCounts = filter.reads ? await countReads(em, conditions, limit) : new Map<string, number>();
   const where = filter.reads ? { id: { $in: [...readCounts.keys()] } } : { $and: conditions };
-  const found = await em.find(AuditEntry, where, { limit, orderBy: { at: 'desc', [second]: 'desc' } });
+  const options: FindOptions<AuditEntry> = filter.reads
+    ? { limit, orderBy: { at: 'desc', actorId: 'desc' } }
+    : { limit, orderBy: { at: 'desc', id: 'desc' } };
+  const found = await em.find(AuditEntry, where, options);
   const entries = found.slice(0, page.limit);
   return { entries, readCounts, nextCursor: found.length > page.limit ? entries.at(-1)!.id : null };
 }
