@@ -21,8 +21,12 @@ export async function requireUnchanged(
   if (!change) throw editConflict(`It was changed at ${row.updatedAt}.`);
   const { action, actorId: id, at } = change;
   // The others act under the name of an account or a job.
-  const actor = id === null ? null : ((await em.findOne(User, { id })) ?? (await em.findOne(OAuthClient, { id })));
-  throw editConflict(`${actor?.name ?? id ?? 'Somebody'} changed it at ${at}: ${AUDIT_ACTIONS[action as AuditAction]}`);
+  const user = id === null ? null : await em.findOne(User, { id });
+  const actor = user ?? (id === null ? null : await em.findOne(OAuthClient, { id }));
+  const message = `${actor?.name ?? id ?? 'Somebody'} changed it at ${at}: ${AUDIT_ACTIONS[action as AuditAction]}`;
+  throw editConflict(message, user?.id);
 }
 
-export const editConflict = (message: string) => conflict('EDIT_CONFLICT', message);
+/** @param personId the user whom the message names by what is stored of them. */
+export const editConflict = (message: string, personId?: string) =>
+  Object.assign(conflict('EDIT_CONFLICT', message), { personId });

@@ -382,6 +382,19 @@ describe('access that ends', () => {
       () => sql('update oauth_client set disabled_at = now() where id = ?', service.findDemoClient('A').clientId),
       () => sql('update oauth_client set disabled_at = null'),
     ],
+    [
+      'a client that loses its grant',
+      () =>
+        sql(
+          `update oauth_client set grants = array_remove(grants, 'client_credentials') where id = ?`,
+          service.findDemoClient('A').clientId,
+        ),
+      () =>
+        sql(
+          `update oauth_client set grants = array_append(grants, 'client_credentials') where id = ?`,
+          service.findDemoClient('A').clientId,
+        ),
+    ],
   ])('deletes the files: %s (SNP-3, SNP-7)', async (_, end, restore) => {
     const { id, files } = await completeSnapshot({ builderId, resources: ['projects'] });
     await end();

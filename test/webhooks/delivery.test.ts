@@ -141,12 +141,19 @@ describe('a change of an endpoint that a process delivers to', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('applies to the client, when it is disabled (WHK-7)', async () => {
+  it.each([
+    ['it is disabled', 'disabled_at = now()', 'disabled_at = null'],
+    [
+      'it loses its grant',
+      `grants = array_remove(grants, 'client_credentials')`,
+      `grants = array_append(grants, 'client_credentials')`,
+    ],
+  ])('applies to the client, when %s (WHK-7)', async (_, change, reset) => {
     const { dispatcher } = await prepare();
     const { clientId } = service.findDemoClient('A');
-    await execute('update oauth_client set disabled_at = now() where id = ?', [clientId]);
+    await execute(`update oauth_client set ${change} where id = ?`, [clientId]);
     await runDispatcher(dispatcher);
-    await execute('update oauth_client set disabled_at = null where id = ?', [clientId]);
+    await execute(`update oauth_client set ${reset} where id = ?`, [clientId]);
     expect(receiver.received).toEqual([]);
   });
 

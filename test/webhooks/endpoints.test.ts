@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
+import { listEndpointPage } from '../../src/domain/webhooks/list-endpoints.ts';
 import { useService } from '../support/harness.ts';
 
 const service = useService();
@@ -148,18 +149,25 @@ describe('GET /webhook-endpoints: 200', () => {
     expect(JSON.stringify(body)).not.toContain('secret');
   });
 
-  it('shows the endpoints of a disabled client as paused (WHK-7)', async () => {
+  it.each([
+    ['is disabled', 'disabled_at = now()', 'disabled_at = null'],
+    [
+      'has lost its grant',
+      `grants = array_remove(grants, 'client_credentials')`,
+      `grants = array_append(grants, 'client_credentials')`,
+    ],
+  ])('shows the endpoints of a client that %s as paused (WHK-7)', async (_, change, reset) => {
     const { id } = (await create()).body;
     const em = service.databases.au1.fork();
     await em.execute('update webhook_endpoint set client_id = ? where id = ?', [
       service.findDemoClient('B').clientId,
       id,
     ]);
-    await em.execute('update oauth_client set disabled_at = now() where id = ?', [
-      service.findDemoClient('B').clientId,
-    ]);
+    await em.execute(`update oauth_client set ${change} where id = ?`, [service.findDemoClient('B').clientId]);
+    const paused = await listEndpointPage(service.databases.au1, { status: 'PAUSED' }, { limit: 5 });
+    expect(paused.endpoints.map((endpoint) => endpoint.id)).toEqual([id]);
     expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
-    await em.execute('update oauth_client set disabled_at = null where id = ?', [service.findDemoClient('B').clientId]);
+    await em.execute(`update oauth_client set ${reset} where id = ?`, [service.findDemoClient('B').clientId]);
     expect((await call('GET', `/${id}`)).body).toMatchObject({ status: 'ACTIVE', disabledReason: null });
   });
 });
@@ -323,28 +331,31 @@ describe('an endpoint of a client with more scopes: 403', () => {
 });
 
 describe('PATCH of an endpoint whose client is disabled: 409', () => {
-  it('is CLIENT_DISABLED for ACTIVE, and changes nothing (WHK-7)', async () => {
-    const { id } = (await create()).body;
-    const em = service.databases.au1.fork();
-    // Another client of the integrator manages it.
-    const [other] = await em.execute(
-      `insert into oauth_client select (jsonb_populate_record(client, '{"id":"cli_other"}')).* from oauth_client client
+  it.each(['disabled_at = now()', `grants = array_remove(grants, 'client_credentials')`])(
+    'is CLIENT_DISABLED for ACTIVE after %s, and changes nothing (WHK-7)',
+    async (change) => {
+      const { id } = (await create()).body;
+      const em = service.databases.au1.fork();
+      // Another client of the integrator manages it.
+      const [other] = await em.execute(
+        `insert into oauth_client select (jsonb_populate_record(client, '{"id":"cli_other"}')).* from oauth_client client
         where id = ? returning id`,
-      [service.findDemoClient('A').clientId],
-    );
-    await em.execute(`update webhook_endpoint set client_id = 'cli_other', status = 'PAUSED' where id = ?`, [id]);
-    await em.execute(`update oauth_client set disabled_at = now() where id = ?`, [other!.id]);
-    expect(await call('PATCH', `/${id}`, { status: 'ACTIVE' })).toMatchObject({
-      status: 409,
-      body: { code: 'CLIENT_DISABLED' },
-    });
-    expect(await call('PATCH', `/${id}`, { types: ['photo.created'] })).toMatchObject({
-      status: 200,
-      body: { status: 'PAUSED' },
-    });
-    await em.execute('delete from webhook_endpoint');
-    await em.execute(`delete from oauth_client where id = 'cli_other'`);
-  });
+        [service.findDemoClient('A').clientId],
+      );
+      await em.execute(`update webhook_endpoint set client_id = 'cli_other', status = 'PAUSED' where id = ?`, [id]);
+      await em.execute(`update oauth_client set ${change} where id = ?`, [other!.id]);
+      expect(await call('PATCH', `/${id}`, { status: 'ACTIVE' })).toMatchObject({
+        status: 409,
+        body: { code: 'CLIENT_DISABLED' },
+      });
+      expect(await call('PATCH', `/${id}`, { types: ['photo.created'] })).toMatchObject({
+        status: 200,
+        body: { status: 'PAUSED' },
+      });
+      await em.execute('delete from webhook_endpoint');
+      await em.execute(`delete from oauth_client where id = 'cli_other'`);
+    },
+  );
 });
 
 describe('Changes of webhook endpoints: 429', () => {

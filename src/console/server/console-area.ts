@@ -75,8 +75,13 @@ export const changeOperation = <Changed>(
 ): ConsoleOperation => ({
   action,
   async resolve(_, { expectedUpdatedAt, ...args }, context, info) {
-    const { database, clock, source, webhooks } = context;
-    const changed = await apply({ database, clock, source, webhooks, expectedUpdatedAt }, args, context);
+    const { database, clock, source, webhooks, staff, personalReads } = context;
+    const change = { database, clock, source, webhooks, expectedUpdatedAt };
+    const changed = await apply(change, args, context).catch((error) => {
+      // Reads of one's own data are not recorded.
+      if (error.personId && error.personId !== staff.id) personalReads.add(error.personId, 'User', null);
+      throw error;
+    });
     return show(context, args, changed, info);
   },
 });

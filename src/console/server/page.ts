@@ -21,12 +21,9 @@ export interface PageArgs {
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
 
 /** Returns the page of a list of the domain, which has its rows under a name of their own. */
-export function toNamedPage<T>({ nextCursor, ...rows }: { nextCursor: string | null }) {
-  const [data] = Object.values(rows) as [T[]];
-  return toPage(data, nextCursor);
-}
+export const toNamedPage = <T>({ nextCursor, ...rows }: { nextCursor: string | null }) =>
+  toPage(Object.values(rows)[0] as T[], nextCursor);
 
 /** Returns the arguments without those that are null: an argument that is null means what an absent one does. */
-export function withoutNull(values: Record<string, unknown>): Record<string, never> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Record<string, never>;
-}
+export const withoutNull = (values: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Record<string, never>;

@@ -13,7 +13,7 @@ const MAX_READS = 50_000;
 
 /** Reads that were recorded within the last hour, by process. A page that is polled would fill the audit log. */
 export class RecordedReads {
-  /** Times by region, staff user, person and category, in the order of recording. */
+  /** Times by region, staff user, builder, person and category, in the order of recording. */
   readonly #times = new Map<string, number>();
 
   has(key: string, now: number): boolean {
@@ -68,7 +68,8 @@ export class PersonalReads {
 
   /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
   async record(database: Database, now: number): Promise<void> {
-    const toKey = ({ id, category }: PersonalRead) => `${database.region} ${this.source.actor.id} ${id} ${category}`;
+    const reader = `${database.region} ${this.source.actor.id}`;
+    const toKey = ({ id, category, builderId }: PersonalRead) => `${reader} ${builderId} ${id} ${category}`;
     const reads = [...this.#reads.values()].filter((read) => !this.recorded.has(toKey(read), now));
     if (reads.length === 0) return;
     const byPerson = Map.groupBy(reads, ({ builderId, id }) => `${builderId} ${id}`);

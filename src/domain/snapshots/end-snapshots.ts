@@ -10,7 +10,7 @@ const MAX_ATTEMPTS = 5;
 
 /** Whether the client that created the snapshot may still read all of it (SNP-3). */
 export const IS_ALLOWED = `exists (select from connection join oauth_client client on client.integrator_id = connection.integrator_id
-  where client.id = snapshot.client_id and client.disabled_at is null and snapshot.scopes <@ client.scopes
+  where client.id = snapshot.client_id and client.disabled_at is null and 'client_credentials' = any(client.grants) and snapshot.scopes <@ client.scopes
     and connection.builder_id = snapshot.builder_id and connection.status = 'ACTIVE' and snapshot.scopes <@ connection.scopes)`;
 
 /**

@@ -15,7 +15,7 @@ import { inTransaction, requireRow } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
-import { findStoredEndpoints, toEndpointEntity, toShownEndpoint } from './list-endpoints.ts';
+import { CANNOT_RECEIVE, findStoredEndpoints, toEndpointEntity, toShownEndpoint } from './list-endpoints.ts';
 import { UnknownKeyError } from './secret-box.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
@@ -152,9 +152,9 @@ export async function updateEndpoint(
   });
 }
 
-/** Throws a conflict while the client is disabled that created the endpoint: it receives nothing then (WHK-7). */
+/** Throws a conflict while the client that created the endpoint receives nothing (WHK-7). */
 async function requireEnabledClient(em: EntityManager, { clientId }: WebhookEndpoint): Promise<void> {
-  if (await em.findOne(OAuthClient, { id: clientId, disabledAt: { $ne: null } }, { fields: ['id'] })) {
+  if (await em.findOne(OAuthClient, { id: clientId, ...CANNOT_RECEIVE }, { fields: ['id'] })) {
     throw conflict('CLIENT_DISABLED', 'The client that created the endpoint is disabled.');
   }
 }

@@ -22,11 +22,16 @@ const SELECT_PAGE = statement('webhooks.endpoint-page')`select endpoint.id from 
     join webhook_progress progress on progress.endpoint_id = endpoint.id
     join oauth_client client on client.id = endpoint.client_id
   where endpoint.deleted_at is null and endpoint.id > $1 and ($2::text is null or endpoint.integrator_id = $2)
-    and ($3::text is null or $3 = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
+    and ($3::text is null or $3 = case when endpoint.status = 'ACTIVE' and (client.disabled_at is not null or 'client_credentials' <> all(client.grants)) then 'PAUSED' else endpoint.status end)
     and ($4::boolean is null or $4 = (progress.failing_since is not null))
     and ($5::text is null or ((endpoint.builder_ids is null or $5 = any(endpoint.builder_ids)) and exists (select from connection
       where connection.integrator_id = endpoint.integrator_id and connection.builder_id = $5 and connection.status = 'ACTIVE')))
   order by endpoint.id limit $6::int`;
+
+/** Filter of the clients whose endpoints are paused: they are disabled, or may not use the grant that endpoints belong to (WHK-7). */
+export const CANNOT_RECEIVE = {
+  $or: [{ disabledAt: { $ne: null } }, { $not: { grants: { $contains: ['client_credentials' as const] } } }],
+};
 
 /** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
 export async function listEndpointPage(
@@ -71,15 +76,15 @@ export async function findProgressOf(database: Database, endpointIds: readonly s
 export const toEndpointEntity = (fields: WebhookEndpoint): WebhookEndpoint =>
   Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
 
-/** Returns copies as clients see them: an active endpoint of a disabled client is paused (WHK-7). */
+/** Returns copies as clients see them: an active endpoint of a client that cannot receive is paused (WHK-7). */
 async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndpoint[]): Promise<WebhookEndpoint[]> {
   const owners = [...new Set(endpoints.filter(({ status }) => status === 'ACTIVE').map(({ clientId }) => clientId))];
-  const where = { id: { $in: owners }, disabledAt: { $ne: null } };
+  const where = { id: { $in: owners }, ...CANNOT_RECEIVE };
   const found = owners.length === 0 ? [] : await em.find(OAuthClient, where, { fields: ['id'] });
-  const disabled = new Set(found.map(({ id }) => id));
+  const paused = new Set(found.map(({ id }) => id));
   return endpoints.map((endpoint) => {
     const shown = toEndpointEntity({ ...endpoint });
-    if (endpoint.status !== 'ACTIVE' || !disabled.has(endpoint.clientId)) return shown;
+    if (endpoint.status !== 'ACTIVE' || !paused.has(endpoint.clientId)) return shown;
     return Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
   });
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
 import { addWorkerOnSite } from '../../support/rows.ts';
@@ -171,6 +172,30 @@ describe('personal data that staff read', () => {
     expect(errors![0]!.message).toMatch(/Taken to hospital/);
     const recorded = (await reads()).filter(({ personId }) => personId === workerId);
     expect(recorded).toMatchObject([{ builderId, valuesAfter: { categories: ['SignOnVisit'] } }]);
+  });
+
+  it('is recorded of the user whom the message of a conflict names (CON-5)', async () => {
+    const { id } = service.findDemoUser(({ regionId }) => regionId === 'au1');
+    const at = new Date(service.clock.now()).toISOString();
+    await sql('update app_user set updated_at = ? where id = ?', [at, id]);
+    const userChange = { actor: { type: 'USER', id }, origin: {}, at, action: 'password.set', objectId: id } as const;
+    await service.databases.au1.transaction((em) => recordAudit(em, userChange));
+    const stale = 'expectedUpdatedAt: "2020-01-01T00:00:00Z"';
+    const { errors } = await operator.query(`mutation { disableUser(id: "${id}", ${stale}) { id } }`);
+    expect(errors![0]!.message).toMatch(/changed it at .*A password was set/);
+    const recorded = (await reads()).filter(({ personId }) => personId === id);
+    expect(recorded).toMatchObject([{ actorId: 'user_kim', valuesAfter: { categories: ['User'] } }]);
+  });
+
+  it('is recorded of a person in each builder within the hour (CON-5)', async () => {
+    const { id } = service.findDemoUser(({ regionId }) => regionId === 'au1');
+    await sql('update photo_report set mapped_admin_user_id = ?', [id]);
+    const reports = (await sql('select distinct builder_id from photo_report')) as { builder_id: string }[];
+    expect(reports.length).toBeGreaterThan(1);
+    for (const { builder_id } of reports)
+      await operator.query(`{ photoReports(builderId: "${builder_id}") { data { sourceAuthor { name } } } }`);
+    const recorded = (await reads()).filter(({ personId, builderId }) => personId === id && builderId !== null);
+    expect(recorded.map((entry) => entry.builderId).sort()).toEqual(reports.map((row) => row.builder_id).sort());
   });
 
   it('is recorded of the workers of a refused event and of the recorded one (CON-5)', async () => {

@@ -24,10 +24,7 @@ export const sessionArea: ConsoleArea = {
   mutations: {
     signOut: {
       action: 'access.read',
-      async resolve(_, _args, { session }) {
-        await session.end();
-        return true;
-      },
+      resolve: (_, _args, { session }) => session.end().then(() => true),
     },
   },
 };

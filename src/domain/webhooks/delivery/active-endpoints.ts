@@ -3,7 +3,7 @@ import { eventTypes } from '../../events/event-types.ts';
 /** Endpoints that are delivered to, as the end of a statement's `from` and the beginning of its `where`. */
 export const FROM_ACTIVE_ENDPOINTS = `webhook_endpoint endpoint join oauth_client client on client.id = endpoint.client_id
     join webhook_progress progress on progress.endpoint_id = endpoint.id
-  where endpoint.status = 'ACTIVE' and endpoint.deleted_at is null and client.disabled_at is null`;
+  where endpoint.status = 'ACTIVE' and endpoint.deleted_at is null and client.disabled_at is null and 'client_credentials' = any(client.grants)`;
 
 /** Parameter of `maySee` and `isVisible`: JSON of the scope of each type of event. */
 export const TYPE_SCOPES = JSON.stringify(Object.fromEntries(eventTypes));
