@@ -58,8 +58,10 @@ async function readDocument(folder: string, name: string, pagePolicy: string): P
 const findPage = (path: string): string | null => (path.slice(path.lastIndexOf('/') + 1).includes('.') ? null : INDEX);
 
 const NOT_BUILT = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Staff console – Builder Integration</title></head>
-<body><h1>The staff console is not built</h1><p>Run <code>npm run build</code> and start the service again.</p></body></html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Staff console – Builder Integration</title></head>
+<body><h1>The staff console is not built</h1><p>Run <code>npm run build</code> and start the service again.</p></body>
+</html>
 `;
 
 /**

@@ -19,5 +19,7 @@ export function deriveChecks(secret: string, returnPath: string): SignInChecks {
 }
 
 /** Returns the page of the console that the `state` names; undefined without one. It counts only when the whole state is verified. */
-export const readReturnPath = (state: unknown): string | undefined =>
-  typeof state === 'string' ? Buffer.from(state.slice(state.indexOf('.') + 1), 'base64url').toString() : undefined;
+export function readReturnPath(state: unknown): string | undefined {
+  if (typeof state !== 'string') return undefined;
+  return Buffer.from(state.slice(state.indexOf('.') + 1), 'base64url').toString();
+}

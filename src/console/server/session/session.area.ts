@@ -24,7 +24,10 @@ export const sessionArea: ConsoleArea = {
   mutations: {
     signOut: {
       action: 'access.read',
-      resolve: (_, _args, { session }) => session.end().then(() => true),
+      async resolve(_, _args, { session }) {
+        await session.end();
+        return true;
+      },
     },
   },
 };
