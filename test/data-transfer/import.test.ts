@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
-import { importFolder } from '../../src/data-transfer/import.ts';
+import { type ImportResult, importFolder } from '../../src/data-transfer/import.ts';
 import type { Phase } from '../../src/data-transfer/import-file.ts';
 import { listChanges } from '../../src/domain/attendance/change-lists.ts';
 import { countRows, DataTransferFixture, importAndCollect, readSample } from './data-transfer-fixture.ts';
@@ -85,8 +85,16 @@ describe('the transaction of an import', () => {
   it('runs after that of a concurrent import', async () => {
     const database = await fixture.createSampleDatabase();
     const folder = await fixture.createFolder({ projects: [{ ...quay, name: 'Renamed' }] });
-    const results = await Promise.all([importFolder(database, folder), importFolder(database, folder)]);
-    expect(results.map(({ files: [file] }) => file!.updated).sort()).toEqual([0, 1]);
+    let second: Promise<ImportResult> | undefined;
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+      and (query like '%advisory%' or wait_event_type = 'Lock')`;
+    const beforeCommit = async () => {
+      second = importFolder(database, folder);
+      await expect.poll(() => database.fork().execute(waiting)).toHaveLength(1);
+    };
+    const first = await importFolder(database, folder, { beforeCommit });
+    const results = [first, await second!];
+    expect(results.map(({ files: [file] }) => file!.updated)).toEqual([1, 0]);
   });
 
   it('ends with one line where it and a concurrent change wait for one another', async () => {
