@@ -68,6 +68,8 @@ export async function importData(
       await endAccess(client, change, at);
       messages.push(...toMessages(change));
     }
+    // Fails when the command was interrupted, which has closed the database and not the connection of the import.
+    await database.now();
   };
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
