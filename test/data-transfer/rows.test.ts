@@ -224,7 +224,9 @@ describe('an import rejects a row', () => {
     ['the time of an erased record', { updatedAt: { toString: 1 } }],
   ])('that has an object which is no text: %s', async (_what, change) => {
     const database = await fixture.createSampleDatabase();
-    await database.fork().execute(`insert into erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, pending_keys, places)
+    await database
+      .fork()
+      .execute(`insert into erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, pending_keys, places)
       values ('era_a', 'PERSON', '{user_a}', '{}', 'Erased person 0123456789', now(), now(), '{}', '[]');
       update photo_report set source_author = jsonb_build_object('externalId', 'a', 'name', 'Erased person 0123456789')`);
     const [report] = await readSample('photo-reports');
