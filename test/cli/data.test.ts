@@ -1,9 +1,11 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Builder } from '../../entities/builder.entity.ts';
 import { createProgressReporter } from '../../src/cli/io/progress.ts';
+import { runCli } from '../../src/cli/run.ts';
 import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -45,6 +47,30 @@ describe('export and import', () => {
     expect(await textsOf(second)).toEqual(await textsOf(first));
     const again = await cli.run(['import', first, '--region', 'us1']);
     expect(again.out).toMatch(/^Imported .*\n[\s\S]* {2}builders\.ndjson +0 inserted, 0 updated, 2 unchanged\n/);
+  });
+});
+
+describe('an import that is interrupted while it reads', () => {
+  it('changes nothing, although it has a connection of its own', async () => {
+    const stopped = join(folder, 'stopped');
+    await mkdir(stopped);
+    const stamps = { createdAt: '2026-03-02T07:30:00.000Z', updatedAt: '2026-03-02T07:30:00.000Z' };
+    await writeFile(join(stopped, 'builders.ndjson'), JSON.stringify({ id: 'buil_i', name: 'Builder I', ...stamps }));
+    const stderr = Object.assign(new TextCollector(), { isTTY: true });
+    const onInterrupt = (work: () => Promise<void>) => {
+      const write = stderr.write.bind(stderr);
+      // The progress of the file.
+      stderr.write = ((text: string) => {
+        if (text.includes('reading')) void work();
+        return write(text);
+      }) as typeof stderr.write;
+      return () => undefined;
+    };
+    const io = { env: cli.env, clock: cli.clock, stdin: new PassThrough(), stdout: new TextCollector(), stderr };
+    const code = await runCli(['import', stopped], { ...io, onInterrupt });
+    expect({ code, out: io.stdout.text }).toEqual({ code: 1, out: '' });
+    expect(stderr.text).toMatch(/\nInterrupted\.\n$/);
+    expect(await cli.databases.au1.fork().count(Builder, { id: 'buil_i' })).toBe(0);
   });
 });
 

@@ -219,6 +219,22 @@ describe('an import rejects a row', () => {
     expect(problems).toMatchObject([{ line: 1, message: 'must not nest deeper than 64 levels' }]);
   });
 
+  it.each([
+    ['the type of a block', { content: { page: { blocks: [{ type: { toString: 1 }, properties: {} }] } } }],
+    ['the time of an erased record', { updatedAt: { toString: 1 } }],
+  ])('that has an object which is no text: %s', async (_what, change) => {
+    const database = await fixture.createSampleDatabase();
+    await database
+      .fork()
+      .execute(`insert into erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, pending_keys, places)
+      values ('era_a', 'PERSON', '{user_a}', '{}', 'Erased person 0123456789', now(), now(), '{}', '[]');
+      update photo_report set source_author = jsonb_build_object('externalId', 'a', 'name', 'Erased person 0123456789')`);
+    const [report] = await readSample('photo-reports');
+    const folder = await fixture.createFolder({ 'photo-reports': [{ ...report, ...change }] });
+    const { problems } = await importAndCollect(database, folder);
+    expect(problems[0]).toMatchObject({ file: 'photo-reports.ndjson', line: 1, field: expect.any(String) });
+  });
+
   it('with free-form JSON that cannot be stored', async () => {
     const [note] = await readSample('meeting-notes');
     const found = async (block: string) => {

@@ -68,13 +68,14 @@ export async function importData(
       await endAccess(client, change, at);
       messages.push(...toMessages(change));
     }
+    // Fails when the command was interrupted, which has closed the database and not the connection of the import.
+    await database.now();
   };
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
     const opened = await Folder.open(folder);
     const isLeftOut = builderId ? await createLeftOutPredicate(database.metadata, opened, builderId) : () => false;
-    const hasFile = await importStoredFiles(storage, opened, isLeftOut);
-    const fileDefinitions = requireStoredFiles(hasFile);
+    const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, opened, isLeftOut));
     const { files, committed } = await importFolder(
       database,
       folder,
@@ -123,8 +124,7 @@ function toMessages({ before, after }: AccessChange): Message[] {
  * Ends sessions and password links of a user whose address has changed or who was disabled, and then the tokens too. SQL: it is part of the
  * import's transaction.
  */
-async function endAccess(client: pg.ClientBase, { key, before, after }: AccessChange, at: string): Promise<void> {
-  const [userId] = key;
+async function endAccess(client: pg.ClientBase, { key: [userId], before, after }: AccessChange, at: string) {
   if (before.email === after.email && before.disabledAt === after.disabledAt) return;
   for (const table of ['oauth_session', 'console_session', 'password_link']) {
     await client.query(`delete from ${table} where user_id = $1`, [userId]);

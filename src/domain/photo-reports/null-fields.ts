@@ -11,7 +11,7 @@ export function removeNullFields(value: unknown): void {
     if (member === null) delete value[name];
     else if (!FREE_FORM.has(name)) removeNullFields(member);
     // The items of a list are no free-form objects.
-    else if (name === 'properties' && /LIST$/.test(String(value.type)))
+    else if (name === 'properties' && typeof value.type === 'string' && value.type.endsWith('LIST'))
       removeNullFields((member as typeof value).items);
   }
 }
