@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -54,6 +54,13 @@ const unchanged = (rows: Row[]) => rows;
 async function writeStored(folder: string, key: string, content: string): Promise<void> {
   await mkdir(dirname(join(folder, 'files', key)), { recursive: true });
   await writeFile(join(folder, 'files', key), content);
+}
+
+/** Returns the files of a folder that this process has open; none where there is no /proc. */
+async function listOpenFiles(folder: string): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd').catch(() => []);
+  const paths = await Promise.all(descriptors.map((id) => readlink(`/proc/self/fd/${id}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(folder));
 }
 
 function importSampleFiles(database: Database, storages: Storages, folder: string, builder?: string) {
@@ -204,6 +211,7 @@ describe('photos', () => {
       }),
     );
     expect(await storages.au1.byteStore.stat(key as string)).toBeNull();
+    expect(await listOpenFiles(folder)).toEqual([]);
   });
 
   it('are rejected with the key of a folder of the storage', async () => {

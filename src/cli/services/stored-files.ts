@@ -37,13 +37,17 @@ export async function importStoredFiles(
   for (const [key, fileSize] of toCopy) {
     const stored = await storage.byteStore.stat(key);
     const given = stored ? null : await folder.openFile(`${STORED_FILES}/${key}`);
-    const found = stored ?? (await given?.stat());
-    if (given && found!.size > MAX_FILE_BYTES)
-      throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
-    // Of another size is a file whose copy was interrupted.
-    if (!found || (fileSize ?? found.size) !== found.size) continue;
-    if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
-    accepted.add(key);
+    try {
+      const found = stored ?? (await given?.stat());
+      if (given && found!.size > MAX_FILE_BYTES)
+        throw new FolderError(`${STORED_FILES}/${key} has more than ${MAX_FILE_BYTES} bytes.`);
+      // Of another size is a file whose copy was interrupted.
+      if (!found || (fileSize ?? found.size) !== found.size) continue;
+      if (given) await storage.store(key, given.createReadStream(), toContentType(key), MAX_FILE_BYTES);
+      accepted.add(key);
+    } finally {
+      await given?.close();
+    }
   }
   return (key) => accepted.has(key);
 }
