@@ -29,7 +29,7 @@ export const publishedResources = new Map<string, PublishedResource>();
 /** What the triggers of a table do, for bulk loads, which skip them. */
 interface PublishedTable {
   triggers: string[];
-  /** Adds the changes of rows that an `insert … on conflict` returned with `returning`. A record that is new in the transaction has no other. */
+  /** Adds the changes of rows that an `insert` returned with `returning`; with `allNew` all of them are new records. */
   bulk: { returning: string; toInsertSql: (written: string, allNew: boolean) => string };
   tracked: boolean;
 }
@@ -55,7 +55,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
   // The time that `updatedSince` filters by, so that a list that is read since an event's time has its record (EVT-4).
   const time = (row: string) => (tracked ? `${row}.changed_at` : 'clock_timestamp()');
   const all = (change: string, rows: string, at: string) =>
-    toInsertSql(`select ${values('changed', `'${change}'`)}, ${at} from ${rows} changed${active('changed')}`);
+    `${toInsertSql(`select ${values('changed', `'${change}'`)}, ${at} from ${rows} changed${active('changed')}`)};`;
   return (owner: new () => object) => {
     publishedResources.set(resource, { resource, entity: owner, path });
     const triggers: string[] = [];
@@ -99,7 +99,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       declare(
         'event_archive',
         `after update on TABLE for each row when (${when})`,
-        toInsertSql(`select ${values('new', change)}, ${time('new')}`),
+        `${toInsertSql(`select ${values('new', change)}, ${time('new')}`)};`,
       );
     }
     if (!tracked) return;
@@ -136,10 +136,8 @@ function toBulkSql(
     toInsertSql: (written, allNew) => {
       const isSeen = 'not (is_archived and (fresh or was_archived))';
       const replica = `current_setting('session_replication_role') = 'replica'`;
-      const insert = toInsertSql(
-        `select ${values} from (select *, ${change} from ${written}) event where ${isSeen} and ${replica}`,
-      );
-      return insert.replace(allNew ? /\s+on conflict.*$/s : /;$/, '');
+      const rows = `(select *, ${change} from ${written}) event where ${isSeen} and ${replica}`;
+      return toInsertSql(`select ${values} from ${rows}`, allNew);
     },
   };
 }
@@ -162,15 +160,19 @@ export function ChangesParent(table: string, { column, parent }: { column: strin
 /**
  * Returns the SQL that adds changes to those that wait for their number. A record has one event per transaction, whose change is the
  * effect of all its changes.
+ *
+ * @param allNew whether no record had a change in the transaction before
  */
-function toInsertSql(changes: string): string {
-  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id, occurred_at)
-    ${changes}
+function toInsertSql(changes: string, allNew = false): string {
+  const insert = `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id, occurred_at)
+    ${changes}`;
+  if (allNew) return insert;
+  return `${insert}
     on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
       when excluded.change = 'archived' then 'archived'
       when pending.change = 'archived' and excluded.change <> 'updated' then 'updated'
       when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
-      else pending.change end;`;
+      else pending.change end`;
 }
 
 interface TriggerOptions {

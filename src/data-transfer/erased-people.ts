@@ -47,9 +47,10 @@ export async function selectErasedPeople(client: pg.ClientBase, mapping: FileMap
 
 /** Gives a row that is older than the erasure the pseudonyms of the stored record. Returns what it has got. PRV-11. */
 export function keepErasedPeople(row: Row, erased: ErasedPeople, { key }: FileMapping): Row {
-  const old = erased.size > 0 && erased.get(JSON.stringify(key.map(({ field }) => row[field])));
-  if (!old || (typeof row.updatedAt === 'string' && Date.parse(row.updatedAt) > Date.parse(old.erasedAt))) return {};
-  const kept = Object.fromEntries(Object.entries(old.people).filter(([field]) => row[field] != null));
+  const stored = erased.size > 0 && erased.get(JSON.stringify(key.map(({ field }) => row[field])));
+  if (!stored) return {};
+  if (typeof row.updatedAt === 'string' && Date.parse(row.updatedAt) > Date.parse(stored.erasedAt)) return {};
+  const kept = Object.fromEntries(Object.entries(stored.people).filter(([field]) => row[field] != null));
   Object.assign(row, kept);
   return kept;
 }

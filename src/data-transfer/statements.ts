@@ -159,9 +159,10 @@ export const toAllNewSql = ({ table, key }: FileMapping) =>
 
 /**
  * Returns SQL that writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
- * neighbouring rows are usually neighbours in the indexes too. Rows that are all new are inserted without a look for conflicts, which costs a
- * fifth: one that another transaction adds in this moment is an error.
+ * neighbouring rows are usually neighbours in the indexes too.
  *
+ * @param allNew whether no row is stored. They need no `on conflict`, which costs a fifth of the processor time; one that another
+ * transaction adds meanwhile is then an error
  * @param audit SQL of `toStoreAccessSql`
  */
 export function toUpsertSql(

@@ -16,3 +16,13 @@ export async function runDispatcher(dispatcher: Dispatcher): Promise<void> {
   }
   await dispatcher.refresh();
 }
+
+/** How a client comes to receive nothing, with the changes of its row that begin and end it (WHK-7). */
+export const CLIENT_LOSSES = [
+  ['is disabled', 'disabled_at = now()', 'disabled_at = null'],
+  [
+    'has lost its grant',
+    `grants = array_remove(grants, 'client_credentials')`,
+    `grants = array_append(grants, 'client_credentials')`,
+  ],
+];

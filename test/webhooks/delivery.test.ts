@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
-import { createDispatcher, runDispatcher } from '../support/dispatcher.ts';
+import { CLIENT_LOSSES, createDispatcher, runDispatcher } from '../support/dispatcher.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { TOKEN_KEY, useService } from '../support/harness.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -141,14 +141,7 @@ describe('a change of an endpoint that a process delivers to', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it.each([
-    ['it is disabled', 'disabled_at = now()', 'disabled_at = null'],
-    [
-      'it loses its grant',
-      `grants = array_remove(grants, 'client_credentials')`,
-      `grants = array_append(grants, 'client_credentials')`,
-    ],
-  ])('applies to the client, when %s (WHK-7)', async (_, change, reset) => {
+  it.each(CLIENT_LOSSES)('applies to a client that %s (WHK-7)', async (_, change, reset) => {
     const { dispatcher } = await prepare();
     const { clientId } = service.findDemoClient('A');
     await execute(`update oauth_client set ${change} where id = ?`, [clientId]);

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { LIMITED_CHANGES, toAuditEntry } from '../../src/domain/audit/record-audit.ts';
 import { listEndpointPage } from '../../src/domain/webhooks/list-endpoints.ts';
+import { CLIENT_LOSSES } from '../support/dispatcher.ts';
 import { useService } from '../support/harness.ts';
 
 const service = useService();
@@ -149,14 +150,7 @@ describe('GET /webhook-endpoints: 200', () => {
     expect(JSON.stringify(body)).not.toContain('secret');
   });
 
-  it.each([
-    ['is disabled', 'disabled_at = now()', 'disabled_at = null'],
-    [
-      'has lost its grant',
-      `grants = array_remove(grants, 'client_credentials')`,
-      `grants = array_append(grants, 'client_credentials')`,
-    ],
-  ])('shows the endpoints of a client that %s as paused (WHK-7)', async (_, change, reset) => {
+  it.each(CLIENT_LOSSES)('shows the endpoints of a client that %s as paused (WHK-7)', async (_, change, reset) => {
     const { id } = (await create()).body;
     const em = service.databases.au1.fork();
     await em.execute('update webhook_endpoint set client_id = ? where id = ?', [

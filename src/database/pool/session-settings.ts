@@ -96,7 +96,7 @@ export async function connectWithSettings(
   }
 }
 
-/** SQL of the cluster and the name of the database, by whatever address: that of another region must not be used. A standby has its primary's. */
+/** SQL that identifies a database by its cluster and name, whatever its address is. A standby has the identity of its primary. */
 export const IDENTITY = `(select system_identifier from pg_control_system()) || '/' || current_database()`;
 
 interface ServerFacts {
@@ -116,7 +116,8 @@ export async function inspectServer(url: string, settings: SessionSettings): Pro
   const client = await connect(url, settings);
   try {
     const text = `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
-      ${IDENTITY} || '/' || extract(epoch from pg_postmaster_start_time()) as identity, array(select wanted.key ${DIFFERING_SETTINGS}) as unsettable`;
+      ${IDENTITY} || '/' || extract(epoch from pg_postmaster_start_time()) as identity,
+      array(select wanted.key ${DIFFERING_SETTINGS}) as unsettable`;
     const [facts] = await querySettings<ServerFacts>(client, text, settings);
     const { unsettable } = facts!;
     return { ...facts!, unsettable: unsettable.length > 0 && (await isSharedSession(url, client)) ? unsettable : [] };

@@ -56,7 +56,7 @@ export class Replica {
       reject(new Error(`Connection terminated: the standby ${this.name} is unusable.`));
   }
 
-  /** Returns the position in bytes of the write-ahead log that it has applied, its timeline and which database it is; null when it is no standby or does not answer in time. */
+  /** Returns what `POSITION` reads, the position in bytes; null when it is no standby or does not answer in time. */
   async readPosition() {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
