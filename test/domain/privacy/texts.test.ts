@@ -7,7 +7,7 @@ import type { Database } from '../../../src/database/database.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
-import { erasePerson, PEOPLE_LOCK, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
+import { erasePerson, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
 import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
 import { findPeople } from '../../../src/domain/privacy/person.ts';
@@ -149,7 +149,7 @@ describe('a text that names an erased person', () => {
     const words = (letter: string) => Array.from({ length: 12 }, () => letter.repeat(200)).join(' ');
     const [contact] = await run('select id, builder_id, name from contact where builder_id = ? limit 1', BUILDER);
     await addMeeting('meet_text', `Seen ${contact!.name}.`);
-    for (const [index, name] of ['q'.repeat(200_000), ...'abcdefgh'].entries()) {
+    for (const [index, name] of ['q'.repeat(200_000), ...'abcd'].entries()) {
       const after = { name: name.length === 1 ? words(name) : name };
       await database.transaction((em) =>
         recordAudit(em, {
@@ -423,14 +423,16 @@ describe('the replacement of a name in one text', () => {
     });
   });
 
-  it.each(['', ' ', '\u200b', '-', ', '])('changes nothing for a name without letters: %j', async (name) => {
+  it('changes nothing for a name without letters', async () => {
     await renameWorker('-');
     await addMeeting('meet_blank', `Seen - by ${PRIYA.name}. (Noon)`);
     const context = contextOf(database, storage);
     expect(await previewErasure(context, [WORKER.id])).toEqual([]);
     const { erasureId } = await erasePerson(context, PRIYA_IDS);
-    const replaced = replaceErasedText(context, erasureId, 'meeting/meet_blank/notes', name);
-    await expect(replaced).rejects.toThrow('does not contain');
+    for (const name of ['', ' ', '\u200b', '-', ', ']) {
+      const replaced = replaceErasedText(context, erasureId, 'meeting/meet_blank/notes', name);
+      await expect(replaced, JSON.stringify(name)).rejects.toThrow('does not contain');
+    }
   });
 
   it.each([
@@ -703,15 +705,6 @@ describe('an erased member of staff', () => {
     await expect(importFolder(database, folder, { onProblem })).rejects.toThrow(
       'A person was erased during the import',
     );
-  });
-
-  it('is not brought back by an import that ends during the erasure (PRV-11)', async () => {
-    const other = await ConcurrentTransaction.open(database.url);
-    const folder = await fixture.createFolder({ 'sign-on-visits': '' });
-    await other.whileOpen(`select pg_advisory_xact_lock(hashtext('${PEOPLE_LOCK}'))`, [], () =>
-      expect(importFolder(database, folder)).rejects.toThrow('A person was erased during the import'),
-    );
-    await other.close();
   });
 
   it('waits for an import that is about to commit, and clears what it has written (PRV-11)', async () => {
