@@ -90,6 +90,9 @@ describe('a transaction whose statements are sent in one tick', () => {
     await impatient.run((transaction) => transaction.commit(insert(3)));
     expect(await storedIds()).toEqual([1, 3]);
     await impatient.close();
+    // The one that sleeps would keep its rows locked until PostgreSQL notices that its client is gone.
+    const sleeping = `pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+    await otherClient.query(`select pg_terminate_backend(pid) from ${sleeping}`);
   });
 
   it('reads what was committed while it waited for a lock', async () => {

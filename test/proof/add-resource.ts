@@ -19,7 +19,6 @@ const RESOURCE_CHECKS = createChecks(
     'architecture',
     'graphql/edges',
     'isolation/isolation',
-    'rest/documented-statuses',
     'reads/lists',
     'database/migrations',
     'rest/openapi',
@@ -29,6 +28,7 @@ const RESOURCE_CHECKS = createChecks(
   ],
   ...['cli/operation', 'data-transfer/export', 'data-transfer/upsert', 'oauth/consent', 'graphql/schema-document'],
 );
+RESOURCE_CHECKS.push('npx vitest run --config vitest.proof.config.ts test/rest/documented-statuses');
 
 const FIELD_CHECKS = createChecks(
   ...['reads/defects', 'data-transfer/export', 'data-transfer/upsert', 'database/migrations', 'rest/openapi'],
