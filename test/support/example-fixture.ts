@@ -88,12 +88,15 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   };
   const sql = (statement: string, values: unknown[] = []) => database.fork().execute(statement, values);
   const reset = async () => {
-    await sql('delete from photo_report_page where report_id in (select id from photo_report where builder_id = ?)', [
-      BUILDER_ID,
-    ]);
-    for (const table of CLEARED_TABLES) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
-    for (const table of RESTORED_TABLES) await sql(`insert into ${table} select * from kept_${table}`);
-    await sql('delete from idempotency_key');
+    const own = `where builder_id = '${BUILDER_ID}'`;
+    // In one message, because most of the examples begin with it.
+    const statements = [
+      `delete from photo_report_page where report_id in (select id from photo_report ${own})`,
+      ...CLEARED_TABLES.map((table) => `delete from ${table} ${own}`),
+      ...RESTORED_TABLES.map((table) => `insert into ${table} select * from kept_${table}`),
+      'delete from idempotency_key',
+    ];
+    await sql(statements.join(';'));
     await resetEndpoint(service);
     await resetSnapshot(service);
   };
