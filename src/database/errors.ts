@@ -32,7 +32,7 @@ export function describeDatabaseError(error: unknown): string | null {
   const [reason = code ?? message] =
     /(?:permission denied|must be owner|cannot execute|no space left) .*$/im.exec(message) ?? [];
   if (code === '42501')
-    return `The database user may not do this (${reason}): the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
+    return `The database user may not do this (${reason}): a right is missing, or the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
   return isTransientError(error ?? {}) ? `The database or a disk cannot be used now: ${reason}.` : null;
 }
 

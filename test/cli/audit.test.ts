@@ -192,6 +192,7 @@ describe('audit list', () => {
   it.each([
     [['--actor', 'GOD'], '--actor: "GOD" is not one of OPERATOR STAFF USER CLIENT JOB IMPORT.'],
     [['--action', 'client.eaten'], /^--action: "client.eaten" is not one of /],
+    [['--action', 'toString'], /^--action: "toString" is not one of /],
     [['--since', 'yesterday'], '--since: "yesterday" is not a date or a date-time with a time zone.'],
     [['--cursor', 'aud_none'], '--cursor: au1 has no entry aud_none.'],
   ])('rejects %j', async (args, message) => {

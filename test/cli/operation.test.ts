@@ -91,7 +91,8 @@ describe('migrate as a user to whom the tables do not belong', () => {
   });
 
   it('says in one line who may run it', async () => {
-    const advice = 'the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name';
+    const advice =
+      'a right is missing, or the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name';
     expect(await migrated.errorOf(['migrate', 'status'])).toBe(
       `The database user may not do this (permission denied for table mikro_orm_migrations): ${advice} for migrations.`,
     );

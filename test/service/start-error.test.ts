@@ -46,7 +46,10 @@ describe('a start', () => {
 
   it.each([
     ['25006', 'The database or a disk cannot be used now: 25006.'],
-    ['42501', 'The database user may not do this (42501): the tables belong to another user, whom '],
+    [
+      '42501',
+      'The database user may not do this (42501): a right is missing, or the tables belong to another user, whom ',
+    ],
   ])('that the database refuses in another language (%s) ends with one line without the statement', (code, line) => {
     const message = `insert into "client_secret" values ('secret')\n - der Datenbankbenutzer darf das nicht`;
     const described = describeStartError(Object.assign(new Error(message), { code }));

@@ -51,14 +51,14 @@ function parseActor(text: string | undefined): Pick<AuditFilter, 'actorType' | '
   if (text === undefined) return {};
   const [, type, id] = /^([A-Z]+)(?::(.+))?$/s.exec(text) ?? [];
   if (type === undefined) return { actorId: text };
-  if (!(type in AuditActorType)) {
+  if (!Object.hasOwn(AuditActorType, type)) {
     throw CliError.forOption('--actor', `"${type}" is not one of ${Object.keys(AuditActorType).join(' ')}`);
   }
   return { actorType: type as AuditActorType, actorId: id };
 }
 
 function parseAction(text: string | undefined): string | undefined {
-  if (text === undefined || text in AUDIT_ACTIONS || text in AUDITED_PROPERTIES) return text;
+  if (text === undefined || Object.hasOwn({ ...AUDIT_ACTIONS, ...AUDITED_PROPERTIES }, text)) return text;
   throw CliError.forOption('--action', `"${text}" is not one of ${Object.keys(AUDIT_ACTIONS).join(' ')}`);
 }
 
