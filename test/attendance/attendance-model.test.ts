@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECISION_TABLE } from '../../src/domain/attendance/decision-table.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -13,9 +14,11 @@ const IS_WHOLE = DEPTH >= 5;
 
 let service: Service;
 let token: string;
+let instances: FastifyInstance[];
 
 beforeAll(async () => {
   service = await startService();
+  instances = [service.app, await service.startInstance()];
   token = await service.tokenOf('A');
 });
 
@@ -66,7 +69,7 @@ describe('the decision table, beside a model that was written from the specifica
 describe('the service over PostgreSQL, beside the model', () => {
   it('answers and stores the same in every state', async () => {
     const startedAt = performance.now();
-    const check = new ServiceCheck(service, [service.app, await service.startInstance()], token);
+    const check = new ServiceCheck(service, instances, token);
     const { states } = search(createTableMachine(), IS_WHOLE ? DEPTH : 2);
     expect(await check.compareRuns(states)).toEqual([]);
     report(`${states.length} states of the service, ${check.steps} requests`, startedAt);
@@ -74,7 +77,7 @@ describe('the service over PostgreSQL, beside the model', () => {
 
   it('gives two instances that receive two events at once the result of one of their orders', async () => {
     const startedAt = performance.now();
-    const check = new ServiceCheck(service, [service.app, await service.startInstance()], token);
+    const check = new ServiceCheck(service, instances, token);
     const { states } = search(createTableMachine(), IS_WHOLE ? 2 : 0);
     expect(await check.comparePairs(states)).toEqual([]);
     report(`pairs at once after ${states.length} states, ${check.steps} requests`, startedAt);

@@ -153,8 +153,8 @@ describe('an import of a large file', () => {
     const database = await fixture.createSampleDatabase();
     const [event] = await readSample('sign-on-events');
     const [worker] = await readSample('workers');
-    const importFiles = async (values: object, workerValues: object) => {
-      const events = Array.from({ length: 10_000 }, (_, index) => ({
+    const importFiles = async (length: number, values: object, workerValues: object) => {
+      const events = Array.from({ length }, (_, index) => ({
         ...event,
         id: `saevt_a${String(index).padStart(9, '0')}`,
         sourceEventId: `event-${index}`,
@@ -166,9 +166,16 @@ describe('an import of a large file', () => {
       });
       return (await importAndCollect(database, folder)).files;
     };
-    await importFiles({}, {});
+    await importFiles(1, {}, {});
     while ((await listChanges(database)) > 0);
-    expect(await importFiles({ deviceId: 'gate-9' }, { fullName: 'Sam Okafor' })).toMatchObject([
+    const ids = `jsonb_build_object('id', 'saevt_a' || lpad(n::text, 9, '0'), 'source_event_id', 'event-' || n)`;
+    await database.fork().execute(`insert into sign_on_event
+      select (jsonb_populate_record(one::sign_on_event, ${ids})).* from sign_on_event one, generate_series(1, 9999) n
+      where one.id = 'saevt_a000000000'`);
+    expect(await countRows(database, `sign_on_event where id like 'saevt_a0000%' and listed_at is not null`)).toBe(
+      10_000,
+    );
+    expect(await importFiles(10_000, { deviceId: 'gate-9' }, { fullName: 'Sam Okafor' })).toMatchObject([
       { updated: 1 },
       { updated: 10_000 },
     ]);

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { READER_SETTINGS, REQUEST_SETTINGS, WRITER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
@@ -94,6 +95,12 @@ test('instances share the rate limits (LIM-6)', async () => {
 });
 
 test('a region that hangs delays one request of an address only, whatever the region of its client', async () => {
+  // A connection keeps the settings with which it was opened.
+  for (const settings of [REQUEST_SETTINGS, WRITER_SETTINGS, READER_SETTINGS]) {
+    const { lock_timeout } = settings;
+    Object.assign(settings, { lock_timeout: '300' });
+    onTestFinished(() => void Object.assign(settings, { lock_timeout }));
+  }
   const own = await deployment.startInstance();
   const leases: string[] = [];
   const ends = Object.values(own.databases).map((database) =>

@@ -242,7 +242,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       while (!isOver) await storage.byteStore.remove(['renditions/b/p3/none.webp']);
     };
     const removing = kind === 'local' ? remove() : null;
-    for (let round = 0; round < 20; round++) {
+    // Only the local store has folders.
+    for (let round = 0; round < (kind === 'local' ? 20 : 1); round++) {
       const key = `renditions/b/p3/${round}.webp`;
       await storage.store(key, Readable.from(['bytes']), 'image/webp', 1_000);
       expect(await read(key)).toBe('bytes');
@@ -254,8 +255,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('copies into a folder that is removed again and again, because it is empty', async () => {
     const source = await uploaded('a picture');
-    // Only the local store has folders.
-    const rounds = kind === 'local' ? 15 : 2;
+    const [copies, rounds] = kind === 'local' ? [8, 15] : [2, 1];
     const copyAndRemove = async (copy: number) => {
       for (let round = 0; round < rounds; round++) {
         const key = `photos/b/${copy}-${round}.jpg`;
@@ -264,7 +264,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
         await storage.byteStore.remove([key]);
       }
     };
-    await Promise.all(Array.from({ length: 8 }, (_, copy) => copyAndRemove(copy)));
+    await Promise.all(Array.from({ length: copies }, (_, copy) => copyAndRemove(copy)));
     expect(await storage.byteStore.copy('uploads/none', 'photos/b/none.jpg', TYPE)).toBeNull();
   });
 

@@ -170,10 +170,10 @@ describe('an endpoint whose receiver rejects some events', () => {
 });
 
 describe('deliveries of a suspended endpoint', () => {
-  /** Returns an endpoint with 2,300 deliveries that wait for a retry. */
-  async function suspendEndpoint(): Promise<string> {
+  /** Returns an endpoint with deliveries that wait for a retry. */
+  async function suspendEndpoint(count: number): Promise<string> {
     const id = await createEndpoint();
-    await insertRetries(id, 2_300);
+    await insertRetries(id, count);
     await execute(`update webhook_progress set suspended_until = now() + interval '1 year' where endpoint_id = ?`, [
       id,
     ]);
@@ -188,7 +188,7 @@ describe('deliveries of a suspended endpoint', () => {
   };
 
   it('are dropped by a revocation, and do not come back when the builder is connected again (WHK-7)', async () => {
-    const id = await suspendEndpoint();
+    const id = await suspendEndpoint(2_300);
     const [, other] = service.findDemoClient('A').builderIds;
     await execute('update webhook_delivery set builder_id = ? where number > 2000', [other]);
     await setConnection('REVOKED');
@@ -200,12 +200,13 @@ describe('deliveries of a suspended endpoint', () => {
   });
 
   it('are attempted only if they follow the last connection of the builder (WHK-7)', async () => {
-    const id = await suspendEndpoint();
-    await execute('update connection set active_after = 2299 where builder_id = ?', [builderId]);
+    // More than one statement claims.
+    const id = await suspendEndpoint(100);
+    await execute('update connection set active_after = 99 where builder_id = ?', [builderId]);
     await request('PATCH', `/${id}`, { status: 'ACTIVE' });
     await execute(`update webhook_delivery set next_attempt_at = '2000-01-01'`);
     await runDispatcher(dispatcher);
-    expect([receiver.ids, await readPendingRange(id)]).toEqual([['evt_2300'], [0, null]]);
+    expect([receiver.ids, await readPendingRange(id)]).toEqual([['evt_100'], [0, null]]);
   });
 });
 
