@@ -68,8 +68,10 @@ describe('a field that is selected alone', () => {
     );
     const visible = new Set<string>();
     for (const { type, field, selection } of texts) {
+      const name = `${type.name}.${field.name}`;
+      if (visible.has(name)) continue;
       const { errors } = await viewer.query(`{ ${selection} }`);
-      if (!errors) visible.add(`${type.name}.${field.name}`);
+      if (!errors) visible.add(name);
     }
     expect([...visible].sort()).toMatchInlineSnapshot(`
       [
