@@ -46,32 +46,34 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
         name,
         service.findDemoClient(name).scopes.filter((other) => other !== scope),
       );
-      for (const argument of field.args) {
-        // No type of an argument accepts an object of which it knows no field.
-        const given = (value: string) =>
-          createDocument(
-            samples,
-            way,
-            field,
-            `${field.name}(${argument.name}: ${value}) ${printSelection(field, '__typename')}`,
-          );
-        for (const [document, variables] of [
-          [given('{ unknown: true }')],
-          [`query ($value: ${argument.type}) ${given('$value')}`, { value: { unknown: true } }],
-        ] as const) {
-          const refused = await service.graphql(others, document, variables);
-          expect(refused.errors?.[0]?.extensions, document).toMatchObject({
-            code: 'INSUFFICIENT_SCOPE',
-            http: { status: 403 },
-          });
-          const allowed = await service.graphql(await service.tokenOf(name), document, variables);
-          expect(allowed.errors?.[0]?.extensions, document).toMatchObject({
-            code: 'BAD_USER_INPUT',
-            errors: expect.arrayContaining([
-              expect.objectContaining({ fieldName: expect.stringMatching(new RegExp(`^${argument.name}`)) }),
-            ]),
-          });
-        }
+      // No type of an argument accepts an object of which it knows no field.
+      const given = (print: (name: string) => string) =>
+        createDocument(
+          samples,
+          way,
+          field,
+          `${field.name}(${field.args.map((one) => `${one.name}: ${print(one.name)}`).join(', ')}) ${printSelection(field, '__typename')}`,
+        );
+      const variables = Object.fromEntries(field.args.map((one) => [one.name, { unknown: true }]));
+      const declared = field.args.map((one) => `$${one.name}: ${one.type}`).join(', ');
+      for (const [document, sent] of [
+        [given(() => '{ unknown: true }')],
+        [`query (${declared}) ${given((argument) => `$${argument}`)}`, variables],
+      ] as const) {
+        const refused = await service.graphql(others, document, sent);
+        expect(refused.errors?.[0]?.extensions, document).toMatchObject({
+          code: 'INSUFFICIENT_SCOPE',
+          http: { status: 403 },
+        });
+        const allowed = await service.graphql(await service.tokenOf(name), document, sent);
+        expect(allowed.errors?.[0]?.extensions, document).toMatchObject({
+          code: 'BAD_USER_INPUT',
+          errors: expect.arrayContaining(
+            field.args.map((one) =>
+              expect.objectContaining({ fieldName: expect.stringMatching(new RegExp(`^${one.name}\\b`)) }),
+            ),
+          ),
+        });
       }
     });
   }

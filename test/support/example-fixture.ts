@@ -55,8 +55,23 @@ const CLEARED_TABLES = [
   ...['photo', 'photo_folder', 'upload'],
 ];
 
-/** Those of `CLEARED_TABLES` that have rows of `RECORDS`, parents first. */
-const RESTORED_TABLES = ['photo_folder', 'photo', 'meeting', 'meeting_note'];
+/** Tables of which rows are kept, with which of them, parents first. */
+const RESTORED_ROWS: Record<string, string> = {
+  ...Object.fromEntries(
+    ['photo_folder', 'photo', 'meeting', 'meeting_note'].map((table) => [table, `builder_id = '${BUILDER_ID}'`]),
+  ),
+  ...{ webhook_endpoint: 'true', webhook_delivery: 'true', snapshot: 'true' },
+};
+
+/** Restores every record. The endpoint has no undelivered events. */
+const RESET = [
+  `delete from photo_report_page where report_id in (select id from photo_report where builder_id = '${BUILDER_ID}')`,
+  ...CLEARED_TABLES.map((table) => `delete from ${table} where builder_id = '${BUILDER_ID}'`),
+  ...['idempotency_key', 'webhook_endpoint', 'snapshot'].map((table) => `delete from ${table}`),
+  ...Object.keys(RESTORED_ROWS).map((table) => `insert into ${table} select * from kept_${table}`),
+  `insert into webhook_progress (endpoint_id, day, number)
+    select endpoint.id, last_day, last_number from event_log, webhook_endpoint endpoint`,
+].join(';\n');
 
 export async function startExampleFixture(): Promise<ExampleFixture> {
   const service = await startService();
@@ -87,19 +102,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     broken: await buildAppOverUrl(empty.url),
   };
   const sql = (statement: string, values: unknown[] = []) => database.fork().execute(statement, values);
-  const reset = async () => {
-    const own = `where builder_id = '${BUILDER_ID}'`;
-    // In one message, because most of the examples begin with it.
-    const statements = [
-      `delete from photo_report_page where report_id in (select id from photo_report ${own})`,
-      ...CLEARED_TABLES.map((table) => `delete from ${table} ${own}`),
-      ...RESTORED_TABLES.map((table) => `insert into ${table} select * from kept_${table}`),
-      'delete from idempotency_key',
-    ];
-    await sql(statements.join(';'));
-    await resetEndpoint(service);
-    await resetSnapshot(service);
-  };
+  const reset = async () => void (await sql(RESET));
   const stop = async () => {
     for (const end of cleanups.toReversed()) await end();
     await service.stop();
@@ -109,29 +112,26 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   await importFolder(database, RECORDS, { onProblem: (problem) => void problems.push(problem) });
   if (problems.length > 0) throw new Error(`Bad records: ${JSON.stringify(problems)}`);
   await insertGeneratedRows(database, BUILDER_ID, ID_BODY);
-  for (const table of RESTORED_TABLES) {
-    await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
-  }
   await addClients(service);
+  await addEndpoint(service);
+  await addSnapshot(service);
+  for (const [table, rows] of Object.entries(RESTORED_ROWS)) {
+    await sql(`create table kept_${table} as select * from ${table} where ${rows}`);
+  }
   await addRequests(sql);
   await numberPendingEvents(database);
   return { service, apps, reset, sql, stop };
 }
 
 /** A webhook endpoint with one delivery. */
-async function resetEndpoint({ databases: { au1: database } }: Service): Promise<void> {
+async function addEndpoint({ databases: { au1: database } }: Service): Promise<void> {
   const id = `whe_${ID_BODY}`;
   const em = database.fork();
-  await em.execute('delete from webhook_endpoint');
   await em.insert(WebhookEndpoint, {
     ...{ id, integratorId: `intg_${ID_BODY}`, clientId: CLIENT_ID, url: 'https://app.example.com/hooks/timesheets' },
     ...{ types: ['timesheet.created', 'timesheet.updated'], builderIds: null, status: 'ACTIVE' as const, ...stamps },
     secret: new SecretBox([TOKEN_KEY]).encrypt(newWebhookSecret(), id),
   } as WebhookEndpoint);
-  await em.execute(
-    'insert into webhook_progress (endpoint_id, day, number) select ?, last_day, last_number from event_log',
-    [id],
-  );
   await em.insert(WebhookDelivery, {
     ...{
       id: `whd_${ID_BODY}`,
@@ -154,10 +154,9 @@ async function resetEndpoint({ databases: { au1: database } }: Service): Promise
 }
 
 /** A complete snapshot with one file. */
-async function resetSnapshot({ databases: { au1: database } }: Service): Promise<void> {
+async function addSnapshot({ databases: { au1: database } }: Service): Promise<void> {
   const em = database.fork();
   const id = `snap_${ID_BODY}`;
-  await em.execute('delete from snapshot');
   const file = {
     resource: 'projects',
     records: 12,
