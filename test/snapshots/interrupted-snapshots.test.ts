@@ -84,6 +84,9 @@ describe('a snapshot whose process is killed', () => {
     const broken = { ...writer, readList: () => Promise.reject(new Error('broken')) };
     for (let attempt = 0; attempt < 5; attempt++) {
       await expect(writeNextSnapshot(broken)).rejects.toThrow('broken');
+      // While its lease runs, the process may still write.
+      await endAndRemove(writer);
+      expect(await sql('select status from snapshot')).toEqual([{ status: 'RUNNING' }]);
       await endLeases();
       await endAndRemove(writer);
     }
