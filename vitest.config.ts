@@ -14,7 +14,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // Tests that start whole programs or cause faults take minutes: `npm run proof -- programs`.
+    // Tests that start whole programs, cause faults or sweep over every operation take minutes: `npm run proof -- programs`.
     exclude: [...configDefaults.exclude, 'test/**/*.proof.test.ts'],
     // The service is loaded once per worker, not once per file: each file has databases and a service of its own all the same.
     isolate: false,
