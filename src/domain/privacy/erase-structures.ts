@@ -89,12 +89,12 @@ async function eraseAuthors(
     em,
     `select id from photo_report t where source_author ->> 'name' <> ? and (mapped_admin_user_id = any(?::text[])
       or source_author ->> 'externalId' = any(?::text[]) or comparable_text(source_author ->> 'email') = any(?::text[])
-      or (builder_id, comparable_text(source_author ->> 'name')) in (select * from unnest(?::text[], ?::text[]))) order by id`,
+      or (builder_id, comparable_text(source_author ->> 'name')) in (select * from unnest(?::text[], ?::text[]))) order by id for update`,
     [pseudonym, users, ids, emails, builders, names],
   );
   for (const { id } of found) {
     const [row] = await em.execute<{ author: Author; content: Author }[]>(
-      'select source_author as author, content from photo_report where id = ? for update',
+      'select source_author as author, content from photo_report where id = ?',
       [id],
     );
     const author = { ...row!.author, name: pseudonym, externalId: pseudonym, ...(row!.author.email ? { email } : {}) };

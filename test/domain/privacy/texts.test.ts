@@ -661,6 +661,34 @@ describe('an erased member of staff', () => {
     expect(await findTablesWith(database, 'Kin Late')).toEqual([]);
   });
 
+  it('changes no report that has another author meanwhile, and misses none that was deleted (PRV-3)', async () => {
+    const sync = (externalId: string) =>
+      run(
+        `insert into photo_report select (jsonb_populate_record(r, jsonb_build_object('id', ?::text, 'source_external_id', ?::text))).*
+        from photo_report r order by id limit 1`,
+        ...[`${externalId}`, externalId],
+      );
+    await sync('report_other');
+    await sync('report_gone');
+    await run(
+      `update photo_report set mapped_admin_user_id = null, source_author = '{"externalId": "p-1", "name": "Priya Nair"}'`,
+    );
+    const em = database.fork();
+    await em.begin();
+    await em.execute(
+      `update photo_report set source_author = '{"externalId": "o-1", "name": "Olga Other"}' where id = 'report_other'`,
+    );
+    await em.execute(`delete from photo_report where id = 'report_gone'`);
+    const erasing = erasePerson(contextOf(database, storage), PRIYA_IDS);
+    await expect
+      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+      .toHaveLength(1);
+    await em.commit();
+    await erasing;
+    const [other] = await run(`select source_author ->> 'name' as name from photo_report where id = 'report_other'`);
+    expect(other).toEqual({ name: 'Olga Other' });
+  });
+
   it('does not come back with an import of an older export, nor of a part of it (PRV-11)', async () => {
     await run(`insert into app_user (id, name, email, staff_role, created_at, updated_at)
       values ('user_kim', 'Kim Older', 'kim@operator.example', 'OPERATOR', now(), now())`);
