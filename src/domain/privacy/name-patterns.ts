@@ -20,8 +20,8 @@ export function toNameForms(name: string): string[] {
 /** Characters of a form that is looked for: more than the index of names takes. */
 const MAX_FORM = 3000;
 
-/** Whether the form can be looked for in texts: one without letters and digits would be found between any two words. */
-export const isNaming = (form: string): boolean => form.length <= MAX_FORM && /[\p{L}\p{N}]/u.test(form);
+/** Whether the form can be looked for in texts: one of punctuation alone would be found between any two words. */
+export const isNaming = (form: string): boolean => form.length <= MAX_FORM && /[\p{L}\p{N}\p{So}]/u.test(form);
 
 /** Characters of the forms of one pattern: PostgreSQL rejects one that is several times as long. */
 const MAX_PATTERN = 10_000;

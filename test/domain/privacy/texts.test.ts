@@ -435,6 +435,16 @@ describe('the replacement of a name in one text', () => {
     }
   });
 
+  it('replaces a name of symbols (PRV-4)', async () => {
+    await renameWorker('🙂 🛠️');
+    await addMeeting('meet_symbols', 'Seen by 🙂 🛠, and by 🙂.');
+    const context = contextOf(database, storage);
+    const { erasureId, pseudonym, texts } = await erasePerson(context, [WORKER.id]);
+    expect(texts).toMatchObject([{ id: 'meet_symbols', column: 'notes' }]);
+    const { value } = await replaceErasedText(context, erasureId, 'meeting/meet_symbols/notes', '🙂 🛠️');
+    expect(value).toBe(`Seen by ${pseudonym}, and by 🙂.`);
+  });
+
   it.each([
     ['Street', 'subcontractor', 'address', (name: string) => ({ street: `With ${name}`, suburb: 'Hobart' })],
     ['Company', 'defect', 'assignees', (name: string) => [{ id: 'sub_1', type: 'COMPANY', name: `${name} & Co` }]],
