@@ -78,7 +78,10 @@ const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
   where exists (select from jsonb_array_elements(assignees) assignee
     where assignee ->> 'name' is distinct from :pseudonym::text and (${assigneeSql}))`;
 
-/** Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. One at a time: each may have 32 MiB. */
+/**
+ * Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. The search locks them, so that it compares
+ * what others have changed meanwhile; they are read one at a time, because each may have 32 MiB.
+ */
 async function eraseAuthors(
   em: EntityManager,
   { users, ids, emails, builders, names }: Matches,
