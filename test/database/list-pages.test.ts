@@ -194,7 +194,7 @@ describe('a page of a large list', () => {
       const { filters, active = 'true', findPage } = cases[table]!;
       const random = generateRandomNumbers(SEED);
       const next = (below: number) => Math.floor(random.next().value * below);
-      for (let round = 0; round < 24; round++) {
+      for (let round = 0; round < 60; round++) {
         const where: Record<string, unknown> = {};
         // The first filter always applies: the builder or a parent.
         for (const [index, [name, [, values]]] of Object.entries(filters).entries()) {
@@ -219,7 +219,7 @@ describe('a page of a large list', () => {
         }
         let cursor: string | null | undefined = '';
         const limit = 1 + Math.max(24, Math.floor(ids.length / 5));
-        for (let offset = 0; cursor != null && round < 8; offset += limit) {
+        for (let offset = 0; cursor != null && round < 20; offset += limit) {
           const window = { offset: 0, limit, cursor, order };
           const page: Page<{ id: string }> = await findPage(service.databases.au1, where, window);
           cursor = page.meta.nextCursor;

@@ -138,10 +138,7 @@ describe('an image', () => {
       expect(await inspect(moved), `${length}`).toMatchObject({ width: 40, takenAt: null });
     }
     const moved = moveExifBehindPixels(bytes);
-    const end = moved.length - moved.indexOf('eXIf');
-    for (let left = 12; left < end; left++) {
-      // Cut between its edges, the chunk is equally too short.
-      if (left > 30 && left < end - 12) continue;
+    for (let left = 12; left < moved.length - moved.indexOf('eXIf'); left++) {
       expect(await inspect(truncate(moved, left))).toMatchObject({ width: 40 });
     }
   });
@@ -277,7 +274,7 @@ describe('HEIC', () => {
       height: 600,
       takenAt: '2025-03-04T05:06:07.000Z',
     });
-    for (const left of [1, bytes.length - 600])
+    for (const left of [1, 500, bytes.length - 600])
       await expect(inspect(truncate(bytes, left))).rejects.toThrow('truncated');
   });
 
@@ -305,7 +302,7 @@ describe('HEIC', () => {
 
   it('is refused when bytes are missing (UPL-22)', async () => {
     const bytes = createHeic();
-    for (const left of [1, 500, 508, 520, 600, bytes.length - 30]) {
+    for (const left of [1, 100, 500, 508, 520, 600, bytes.length - 30]) {
       await expect(inspect(truncate(bytes, left)), `${left}`).rejects.toThrow(/truncated|structure|accepted/);
     }
   });
