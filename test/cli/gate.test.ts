@@ -45,9 +45,7 @@ async function simulate(args: string[], input = '', settings: Record<string, str
 }
 
 describe('gate simulate', () => {
-  const UNEXPECTED = /^The service at BASE_URL does not answer as expected: .*$/;
-
-  // Both wait for seconds: the gate until the service takes an event of a wrong clock, the command until it has tried again five times.
+  // Two of these wait for seconds: the gate until the service takes an event of a wrong clock, the command until it has tried again five times.
   it.concurrent('plays gates with all faults, and finds each event once', async ({ expect }) => {
     const { code, result } = await simulate(['--workers', '12', '--days', '3']);
     expect([code, result]).toEqual([0, expect.objectContaining({ recorded: expect.any(Number) })]);
@@ -56,12 +54,21 @@ describe('gate simulate', () => {
     expect(events.filter(({ deviceId }) => deviceId?.startsWith('sim-'))).toHaveLength(result.recorded);
   });
 
-  it.concurrent('says in one line that the service is not there', async ({ expect }) => {
+  it.concurrent.for([
+    ['is not there', 'http://localhost:1', 'no response'],
+    ['is another one', 'ANOTHER', 'not valid JSON'],
+    ['does not accept the secret', 'SERVICE', 'credentials are wrong'],
+  ] as const)('says in one line that the service %s', async ([, address, expected], { expect }) => {
+    const another = createServer((_request, response) => response.end('<p>\u001b[2J')).listen();
+    const { port } = another.address() as AddressInfo;
+    const baseUrl = { SERVICE: env.BASE_URL!, ANOTHER: `http://localhost:${port}` }[address as string] ?? address;
     const { clientId } = service.findDemoClient('A');
-    const settings = { BASE_URL: 'http://localhost:1' };
-    const { code, result } = await simulate(['--client', clientId, '--builder', builderId], 'wrong', settings);
-    expect([code, result.error]).toEqual([1, expect.stringContaining('no response')]);
-    expect(result.error).toMatch(UNEXPECTED);
+    const { code, result } = await simulate(['--client', clientId, '--builder', builderId], 'wrong', {
+      BASE_URL: baseUrl,
+    });
+    another.close();
+    expect([code, result.error]).toEqual([1, expect.stringContaining(expected)]);
+    expect(result.error).toMatch(/^The service at BASE_URL does not answer as expected: .*$/);
   });
 
   it('takes the credentials of a client from stdin', async () => {
@@ -85,22 +92,6 @@ describe('gate simulate', () => {
     } finally {
       await em.execute('drop trigger change_event on sign_on_event');
     }
-  });
-
-  it.each([
-    ['is another one', 'ANOTHER', 'not valid JSON'],
-    ['does not accept the secret', 'SERVICE', 'credentials are wrong'],
-  ])('says in one line that the service %s', async (_, address, expected) => {
-    const another = createServer((_request, response) => response.end('<p>\u001b[2J')).listen();
-    const { port } = another.address() as AddressInfo;
-    const baseUrl = address === 'SERVICE' ? env.BASE_URL! : `http://localhost:${port}`;
-    const { clientId } = service.findDemoClient('A');
-    const { code, result } = await simulate(['--client', clientId, '--builder', builderId], 'wrong', {
-      BASE_URL: baseUrl,
-    });
-    another.close();
-    expect([code, result.error]).toEqual([1, expect.stringContaining(expected)]);
-    expect(result.error).toMatch(UNEXPECTED);
   });
 
   it.each(['{"clients":[{"clientSecret":"abc', '{"clients":[]}', 'null'])(

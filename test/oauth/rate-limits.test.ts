@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { READER_SETTINGS, REQUEST_SETTINGS, WRITER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { assignTemporarily } from '../support/longer-time-limits.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
 import { authorizationParameters, toQuery } from './fixtures.ts';
 import { addClient } from './service.ts';
@@ -97,9 +98,7 @@ test('instances share the rate limits (LIM-6)', async () => {
 test('a region that hangs delays one request of an address only, whatever the region of its client', async () => {
   // A connection keeps the settings with which it was opened.
   for (const settings of [REQUEST_SETTINGS, WRITER_SETTINGS, READER_SETTINGS]) {
-    const { lock_timeout } = settings;
-    Object.assign(settings, { lock_timeout: '300' });
-    onTestFinished(() => void Object.assign(settings, { lock_timeout }));
+    onTestFinished(assignTemporarily(settings, { lock_timeout: '300' }));
   }
   const own = await deployment.startInstance();
   const leases: string[] = [];

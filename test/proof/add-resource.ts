@@ -13,22 +13,24 @@ const createChecks = (...tests: string[]) => [
   `npx vitest run ${tests.map((name) => `test/${name}`).join(' ')}`,
 ];
 
-const RESOURCE_CHECKS = createChecks(
-  ...[
-    'auth/access',
-    'architecture',
-    'graphql/edges',
-    'isolation/isolation',
-    'reads/lists',
-    'database/migrations',
-    'rest/openapi',
-    'docs/operations',
-    'database/query-plans',
-    'database/builder-statements',
-  ],
-  ...['cli/operation', 'data-transfer/export', 'data-transfer/upsert', 'oauth/consent', 'graphql/schema-document'],
-);
-RESOURCE_CHECKS.push('npx vitest run --config vitest.proof.config.ts test/rest/documented-statuses');
+const RESOURCE_CHECKS = [
+  ...createChecks(
+    ...[
+      'auth/access',
+      'architecture',
+      'graphql/edges',
+      'isolation/isolation',
+      'reads/lists',
+      'database/migrations',
+      'rest/openapi',
+      'docs/operations',
+      'database/query-plans',
+      'database/builder-statements',
+    ],
+    ...['cli/operation', 'data-transfer/export', 'data-transfer/upsert', 'oauth/consent', 'graphql/schema-document'],
+  ),
+  'npx vitest run --config vitest.proof.config.ts test/rest/documented-statuses',
+];
 
 const FIELD_CHECKS = createChecks(
   ...['reads/defects', 'data-transfer/export', 'data-transfer/upsert', 'database/migrations', 'rest/openapi'],

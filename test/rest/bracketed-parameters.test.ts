@@ -56,11 +56,17 @@ const REFUSED = ['cursor', 'offset', 'updatedSince', 'order'];
 const service = useService();
 let client: BuilderClient;
 let samples: Samples;
+let imageUrl: string;
+let picture: Buffer;
+let uploadUrl: string;
 
 beforeAll(async () => {
   const { builderIds, clientId } = service.findDemoClient('A');
   client = new BuilderClient(service, await service.tokenOf('A'), builderIds[0]!);
   samples = await createSamples(service.databases.au1, client.builderId);
+  ({ imageUrl } = await client.createPhoto());
+  picture = await createPicture();
+  ({ uploadUrl } = await client.presign(picture));
   const register = 'update oauth_client set redirect_uris = array[?] where id = ?';
   await service.databases.au1.fork().execute(register, [REDIRECT_URI, clientId]);
 });
@@ -169,10 +175,6 @@ describe.each(operations.filter(({ operation }) => operation.requestBody?.conten
   },
 );
 
-let imageUrl: string | undefined;
-let picture: Buffer | undefined;
-let uploadUrl: string | undefined;
-
 /** Sends a request of each operation that is not in the schema, with a further parameter. Returns what refuses it. */
 const MANUAL: Record<string, (more: string, name: string) => Promise<[actual: unknown, expected: unknown]>> = {
   async 'get /oauth/authorize'(more, name) {
@@ -183,12 +185,9 @@ const MANUAL: Record<string, (more: string, name: string) => Promise<[actual: un
     return [shown, expect.stringContaining(`The parameter ${name} must be named without brackets.`)];
   },
   async 'get /storage/{regionId}/{key}'(more) {
-    imageUrl ??= (await client.createPhoto()).imageUrl;
     return [(await client.download(`${imageUrl}&${more}`)).json().code, 'FORBIDDEN'];
   },
   async 'put /storage/{regionId}/{key}'(more) {
-    picture ??= await createPicture();
-    uploadUrl ??= (await client.presign(picture)).uploadUrl;
     return [(await client.put(`${uploadUrl}&${more}`, picture)).json().code, 'FORBIDDEN'];
   },
 };

@@ -55,12 +55,14 @@ const CLEARED_TABLES = [
   ...['photo', 'photo_folder', 'upload'],
 ];
 
-/** Tables of which rows are kept, with which of them, parents first. */
+/** Tables whose rows are restored, parents first, and the condition of these rows. */
 const RESTORED_ROWS: Record<string, string> = {
   ...Object.fromEntries(
     ['photo_folder', 'photo', 'meeting', 'meeting_note'].map((table) => [table, `builder_id = '${BUILDER_ID}'`]),
   ),
-  ...{ webhook_endpoint: 'true', webhook_delivery: 'true', snapshot: 'true' },
+  webhook_endpoint: 'true',
+  webhook_delivery: 'true',
+  snapshot: 'true',
 };
 
 /** Restores every record. The endpoint has no undelivered events. */

@@ -41,7 +41,10 @@ const multiplyTimeouts = (settings: SessionSettings): SessionSettings =>
   );
 
 /** Assigns the properties. Returns a function that restores the former values. */
-function assignTemporarily<T extends object>(target: T, properties: NoInfer<{ [K in keyof T]?: unknown }>): () => void {
+export function assignTemporarily<T extends object>(
+  target: T,
+  properties: NoInfer<{ [K in keyof T]?: unknown }>,
+): () => void {
   const before = { ...target };
   Object.assign(target, properties);
   return () => void Object.assign(target, before);

@@ -11,20 +11,6 @@ export interface Reached {
   run: string[];
 }
 
-/** What the model does with a step in a state: the same in each search, so that only the first one of a worker computes it. */
-interface Transition {
-  name: string;
-  step: Step;
-  answer: Answer;
-  after: ModelState;
-  text: string;
-  key: string;
-}
-
-const known = new Map<ModelState, Transition[]>();
-/** States after as many steps are not continued from memory: only the proofs do so, and there are too many. */
-const FIRST_FORGOTTEN = 4;
-
 interface SearchResult {
   states: Reached[];
   transitions: number;
@@ -44,13 +30,15 @@ export function search(machine: Machine, depth: number, { stopsAtFirst = false }
   for (let length = 0; length < depth; length++) {
     const next: Reached[] = [];
     for (const { state, run } of front) {
-      for (const { name, step, answer, after, text, key } of continueModel(state, length < FIRST_FORGOTTEN)) {
+      for (const [name, step] of ALPHABET) {
         transitions++;
+        const [answer, after] = respond(state, step);
         const [given, givenAfter] = machine(state, step);
-        if (answer !== given || text !== toText(givenAfter)) {
+        if (answer !== given || toText(after) !== toText(givenAfter)) {
           differences.push(`${[...run, name].join(' → ')}: ${given} in place of ${answer}`);
           if (stopsAtFirst) return { states: [...states.values()], transitions, differences };
         }
+        const key = toKey(after);
         if (states.has(key)) continue;
         const reached = { state: after, run: [...run, name] };
         states.set(key, reached);
@@ -60,19 +48,6 @@ export function search(machine: Machine, depth: number, { stopsAtFirst = false }
     front = next;
   }
   return { states: [...states.values()], transitions, differences };
-}
-
-function* continueModel(state: ModelState, isKept: boolean): Generator<Transition> {
-  const transitions = known.get(state) ?? [];
-  if (isKept) known.set(state, transitions);
-  yield* transitions;
-  for (const [name, step] of [...ALPHABET].slice(transitions.length)) {
-    const [answer, after] = respond(state, step);
-    const text = toText(after);
-    const transition = { name, step, answer, after, text, key: toKey(after, text) };
-    if (isKept) transitions.push(transition);
-    yield transition;
-  }
 }
 
 /** Text of a state: its events in order of receipt where that matters, which is among those that wait for the same event. */
@@ -89,7 +64,8 @@ export function toText({ events, visits }: ModelState): string {
   ]);
 }
 
-function toKey(state: ModelState, text = toText(state)): string {
+function toKey(state: ModelState): string {
+  const text = toText(state);
   const swapped = toText(JSON.parse(swapSides(JSON.stringify(state))));
   return text < swapped ? text : swapped;
 }
