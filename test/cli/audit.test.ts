@@ -174,9 +174,8 @@ describe('audit list', () => {
 
   it('filters by actor, action, object, person and builder, and pages (ACC-23)', async () => {
     expect(await list('--actor', 'STAFF')).toEqual([]);
-    expect(
-      await list('--actor', `OPERATOR:${userInfo().username}`, '--action', 'client', '--limit', '100'),
-    ).toHaveLength(4);
+    for (const actor of ['OPERATOR', 'operator', `Operator:${userInfo().username}`, userInfo().username])
+      expect(await list('--actor', actor, '--action', 'client', '--limit', '100')).toHaveLength(4);
     expect(await list('--object', ids.CLIENT!)).toHaveLength(5);
     expect(await list('--person', 'wkr_a')).toHaveLength(4);
     expect((await list('--builder', 'buil_a')).length).toBeGreaterThan(8);
@@ -190,7 +189,10 @@ describe('audit list', () => {
   });
 
   it.each([
-    [['--actor', 'GOD'], '--actor: "GOD" is not one of OPERATOR STAFF USER CLIENT JOB IMPORT.'],
+    ...['GOD', 'GOD:root', 'USER:', ''].map((actor): [string[], string] => [
+      ['--actor', actor],
+      `--actor: "${actor}" is not one of OPERATOR STAFF USER CLIENT JOB IMPORT.`,
+    ]),
     [['--action', 'client.eaten'], /^--action: "client.eaten" is not one of /],
     [['--action', 'toString'], /^--action: "toString" is not one of /],
     [['--since', 'yesterday'], '--since: "yesterday" is not a date or a date-time with a time zone.'],

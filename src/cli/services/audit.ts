@@ -49,12 +49,11 @@ export function formatAuditEntry({ id, at, actor, action, objectId, origin, befo
 
 function parseActor(text: string | undefined): Pick<AuditFilter, 'actorType' | 'actorId'> {
   if (text === undefined) return {};
-  const [, type, id] = /^([A-Z]+)(?::(.+))?$/s.exec(text) ?? [];
-  if (type === undefined) return { actorId: text };
-  if (!Object.hasOwn(AuditActorType, type)) {
-    throw CliError.forOption('--actor', `"${type}" is not one of ${Object.keys(AuditActorType).join(' ')}`);
-  }
-  return { actorType: type as AuditActorType, actorId: id };
+  const [name, id] = text.split(/:(.*)/s);
+  const type = name!.toUpperCase();
+  if (Object.hasOwn(AuditActorType, type) && id !== '') return { actorType: type as AuditActorType, actorId: id };
+  if (id === undefined && !/^[A-Z]*$/.test(name!)) return { actorId: text };
+  throw CliError.forOption('--actor', `"${text}" is not one of ${Object.keys(AuditActorType).join(' ')}`);
 }
 
 function parseAction(text: string | undefined): string | undefined {
