@@ -104,7 +104,8 @@ export function toStoreAccessSql(mapping: FileMapping): { returning: string; cte
 
 /** A user who was as in the folder when the import checked it, and was changed before it wrote. Others are locked between. */
 const CHANGED_MEANWHILE = `select from import_access join app_user t on t.id = key[1] where kind = 'user'
-  and (t.staff_role is not null or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}')`;
+  and (t.staff_role is not null or before ->> 'disabledAt' <> '' and t.disabled_at is null
+    or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}')`;
 
 /** Returns the audited records that the import has changed, without new ones. */
 export async function findAccessChanges(client: pg.ClientBase, allowUserChanges = false): Promise<AccessChange[]> {

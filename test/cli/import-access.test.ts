@@ -266,6 +266,33 @@ describe('an import of an existing user (PRV-12)', () => {
     },
   );
 
+  it('who is renamed before the write, and disabled while it waits, stays disabled', async () => {
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    const query = pg.Client.prototype.query as (...values: unknown[]) => Promise<unknown>;
+    let disabling: Promise<void> | undefined;
+    const change = async () => {
+      await execute(`update app_user set name = 'Sam Hall' where id = 'user_sam'`);
+      const disable = `update app_user set disabled_at = '2026-01-01' where id = 'user_sam'`;
+      await new Promise<void>((disabled) => {
+        disabling = other.whileOpen(disable, [], () => {
+          disabled();
+          return other.untilWaiting(1);
+        });
+      });
+    };
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    spy.mockImplementation(function (this: pg.Client, ...values: unknown[]) {
+      const isChecked = String(values[0]).startsWith('insert into import_waiting') && !disabling;
+      return isChecked ? change().then(() => query.apply(this, values)) : query.apply(this, values);
+    } as never);
+    const imported = await importRows({ users: [SAM] });
+    spy.mockRestore();
+    await disabling;
+    await other.close();
+    expect(imported.err).toBe('A user was changed during the import: import again.\n');
+    expect(await userOf(SAM.id)).toMatchObject({ name: 'Sam Hall', disabled_at: expect.anything() });
+  });
+
   it('that disables the user ends sessions, and is recorded', async () => {
     const { entries } = await importRows({ users: [{ ...SAM, disabledAt: toTimestamp(CLI_START) }] });
     expect(await countAccess()).toBe(0);
