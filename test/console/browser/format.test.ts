@@ -3,6 +3,7 @@ import {
   addDays,
   countDays,
   formatAge,
+  formatDay,
   formatDuration,
   formatNumber,
   formatTime,
@@ -20,6 +21,16 @@ describe('times of a builder', () => {
   it('are those of its time zone', () => {
     expect(formatTime('2026-11-22T20:15:00Z', SYDNEY)).toBe('07:15');
     expect(toCalendarDate('2026-11-22T20:15:00Z', SYDNEY)).toBe('2026-11-23');
+  });
+
+  it.each([
+    ['9999-12-31T23:59:59Z', '9999-12-31'],
+    ['0500-05-01T12:00:00Z', '0500-05-01'],
+    ['0001-01-01T12:00:00Z', '0001-01-01'],
+  ])('have dates that can be shown and compared, also in the first and last years: %s', (instant, date) => {
+    expect(toCalendarDate(instant, SYDNEY)).toBe(date);
+    expect(formatDay(instant, SYDNEY)).toMatch(/^\d\d? [A-Z][a-z]{2} \d{4}$/);
+    expect(millisecondsIntoDay(instant, date, SYDNEY)).not.toBeNaN();
   });
 
   it('have a position in a day, also outside of it', () => {

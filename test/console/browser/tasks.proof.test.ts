@@ -213,7 +213,7 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
   });
 
   it('shows the menu with a page that fails, from which other pages open', async () => {
-    const page = await staffConsole.signIn('OPERATOR', '/console/attendance?date=9999-99-99');
+    const page = await staffConsole.signIn('OPERATOR', '/console/audit?at=none');
     await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
     await page.getByRole('link', { name: 'Attendance' }).click();
     await page.getByRole('region', { name: 'Board' }).waitFor();

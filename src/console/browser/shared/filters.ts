@@ -25,6 +25,11 @@ const OPENED = new Set([
   'add',
 ]);
 
+/** Forms of parameters that pages calculate with: any other value of an address that somebody has edited counts as none. */
+const DAY = '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
+const [RANGE, ENDS] = [`any|${DAY}`, `open|past|any|\\d{1,4}|${DAY}\\.\\.${DAY}`];
+const FORMS: Record<string, string> = { date: DAY, from: RANGE, until: RANGE, ends: ENDS };
+
 type Changes = Record<string, string | null | undefined>;
 
 /** Returns the parameters after changes. A changed filter shows the first page again. */
@@ -37,6 +42,10 @@ export function changeParameters(parameters: URLSearchParams, changes: Changes):
   }
   return next;
 }
+
+/** Returns a parameter; undefined without a value, or with one of another form. */
+export const readParameter = (parameters: URLSearchParams, name: string): string | undefined =>
+  new RegExp(`^(?:${FORMS[name] ?? '.+'})$`, 's').exec(parameters.get(name) ?? '')?.[0];
 
 /** Order of a list: what it is sorted by, and the direction. */
 export interface Order {
@@ -55,7 +64,7 @@ interface Filters {
 export function useFilters(): Filters {
   const [parameters, setParameters] = useSearchParams();
   return {
-    get: (name) => parameters.get(name) || undefined,
+    get: (name) => readParameter(parameters, name),
     set: (changes, options) => setParameters(changeParameters(parameters, changes), options),
   };
 }

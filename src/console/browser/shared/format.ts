@@ -57,9 +57,12 @@ export function offsetAt(instant: number, timeZone: string): number {
   return sign ? Number(`${sign}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000 : 0;
 }
 
-/** Returns the calendar date (`2026-11-22`) of an instant in a time zone. The numeric dates of Sweden are those of ISO 8601. */
+/** Returns the calendar date (`2026-11-22`) of an instant in a time zone, at most the last of a year of four digits. Those of Sweden are ISO 8601. */
 export const toCalendarDate = (instant: string | number | Date, timeZone: string): string =>
-  formatter(timeZone, {}, 'sv-SE').format(new Date(instant));
+  formatter(timeZone, {}, 'sv-SE')
+    .format(new Date(instant))
+    .padStart(10, '0')
+    .replace(/^\d{5}.*/, '9999-12-31');
 
 /** Returns the calendar date of an instant in a time zone. Midnight UTC is a day without a time zone. RED-31. */
 export const toRecordedDay = (instant: string, timeZone: string): string =>
