@@ -115,14 +115,15 @@ export class Folder {
     }
   }
 
-  /** Writes a file that does not exist. It has its name only when it is complete. */
-  async writeFile(name: string, source: Readable): Promise<void> {
+  /** Writes a file that does not exist. It has its name only when it is complete, and after the work. */
+  async writeFile(name: string, source: Readable, work?: () => Promise<void>): Promise<void> {
     const draft = await this.createDraft(name).catch((error) => {
       source.destroy();
       throw error;
     });
     try {
       await draft.write(source);
+      await work?.();
       await draft.complete();
     } catch (error) {
       await draft.discard();

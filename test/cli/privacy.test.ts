@@ -2,9 +2,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { CliError } from '../../src/cli/cli-error.ts';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { Folder } from '../../src/shared/folder.ts';
+import { LocalStore } from '../../src/storage/local-store.ts';
 import { openStorages, type Storage } from '../../src/storage/storage.ts';
 import { SAMPLES } from '../data-transfer/data-transfer-fixture.ts';
 import {
@@ -59,11 +61,19 @@ describe('person export', () => {
     expect((await stat(join(target, 'person.json'))).mode & 0o077).toBe(0);
   });
 
-  it('has its person.json first, so that one of another person into the same folder ends before it writes files', async () => {
+  it('begins person.json first, so that one of another person into the same folder ends before it writes files', async () => {
     const writing = vi.spyOn(Folder.prototype, 'writeFile');
     await cli.json(['person', 'export', join(folder, 'order'), ...PRIYA_IDS]);
     expect(writing.mock.calls.map(([name]) => name)).toEqual(['person.json', `files/${PICTURE}`]);
     writing.mockRestore();
+  });
+
+  it('has no person.json where a file of the person cannot be read', async () => {
+    const opening = vi.spyOn(LocalStore.prototype, 'open').mockRejectedValueOnce(new CliError('The store is down.'));
+    const target = join(folder, 'no-store');
+    expect(await cli.errorOf(['person', 'export', target, ...PRIYA_IDS])).toBe('The store is down.');
+    opening.mockRestore();
+    expect(await readdir(target)).toEqual([]);
   });
 
   it('is recorded before a file is written (PRV-7)', async () => {
