@@ -84,7 +84,9 @@ export class Caller {
   /** Returns the ids of the builders whose connections allow the scope; null for all builders of the region. */
   listBuilderIds(scope: Scope): string[] | null {
     if (this.internal) return null;
-    return [...this.connections].filter(([, allowed]) => allowed.has(scope)).map(([builderId]) => builderId);
+    const builderIds: string[] = [];
+    for (const [builderId, allowed] of this.connections) if (allowed.has(scope)) builderIds.push(builderId);
+    return builderIds;
   }
 }
 

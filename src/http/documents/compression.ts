@@ -49,7 +49,8 @@ export function compressResponse(
   payload: unknown,
   done: (error?: Error | null, compressed?: unknown) => void,
 ): void {
-  const encoding = isCompressible(request, reply, payload) ? selectEncoding(request.headers['accept-encoding']) : null;
+  const accepted = request.headers['accept-encoding'];
+  const encoding = accepted && isCompressible(request, reply, payload) ? selectEncoding(accepted) : null;
   if (!encoding) {
     done();
     return;
