@@ -100,11 +100,15 @@ describe('an instance that is killed while it renders', () => {
   it('leaves no photo behind: another renders each once (PHO-41)', async () => {
     const site = await createDemoInstallation();
     const { database, storage, env } = site;
+    await rowsOf(
+      database,
+      `delete from photo where id not in (select id from photo where content_type = 'image/jpeg' limit 4)`,
+    );
     // Pictures whose decode takes long, so that the instance is killed within one.
     const tile = await readFile('test/fixtures/heic/tile.heic');
     const large = createHeicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 });
-    const keys = await rowsOf(database, `select distinct key from photo where content_type = 'image/jpeg' limit 3`);
-    expect(keys).toHaveLength(3);
+    const keys = await rowsOf(database, 'select distinct key from photo');
+    expect(keys.length).toBeGreaterThan(1);
     for (const { key } of keys) {
       await storage.byteStore.remove([key!]);
       await storage.store(key!, Readable.from([large]), 'image/jpeg', large.length);
