@@ -127,6 +127,16 @@ describe('numbering, beside a transaction with many events', () => {
     expect((await client.query('select from event_backlog')).rowCount).toBe(0);
   });
 
+  it('numbers its events in large steps although many others wait for them (EVT-6)', async () => {
+    const head = await readHead(database);
+    await addEvents(client, 3_000, 'import');
+    await client.query(`do $$ begin for n in 2801..3000 loop
+      insert into event_pending (resource, change, record_id, builder_id) values ('timesheet', 'updated', 'import' || n, 'buil_x');
+      commit; end loop; end $$`);
+    for (let step = 0; step < 40; step++) await numberEvents(database);
+    expect(await countEvents(head)).toMatchObject({ count: 3_200, records: 3_000 });
+  });
+
   it('numbers what was committed while it was not running, however many transactions', async () => {
     const head = await readHead(database);
     await client.query(`do $$ begin for n in 1..6000 loop

@@ -946,7 +946,8 @@ begin
     -- Without a snapshot, the backlog also has transactions that have ended since the snapshot of that call.
     fresh := array(select public.pending_transactions(log.seen, until, null) except select transaction_id from public.event_backlog);
   end if;
-  share := greatest(1, batch_size / greatest(1, cardinality(fresh) + (select count(*) from public.event_backlog)));
+  -- Not less than a tenth: events of most transactions may wait for earlier ones of a large one, which would take hours.
+  share := greatest(1, batch_size / greatest(1, least(10, cardinality(fresh) + (select count(*) from public.event_backlog))));
   today := greatest(log.last_day, (clock_timestamp() at time zone 'UTC')::date);
   perform public.create_event_partition(today);
   with waiting as materialized (
@@ -958,7 +959,7 @@ begin
       select waiting.transaction_id, row_id, record_id, seq from waiting left join lateral (
         select pending.ctid as row_id, record_id, seq from public.event_pending pending
           where pending.transaction_id = waiting.transaction_id and pending.seq > waiting.after_seq
-          order by seq limit share) pending on true),
+          order by seq limit share) pending on true limit batch_size),
     -- The rows of each record at once, of which there may be any number. Sorted rather than looked up in the chosen ones, which
     -- would not be hashed where the estimate is too high.
     checked as materialized (
@@ -989,7 +990,7 @@ begin
     unfinished as (
       insert into public.event_backlog
         select transaction_id, after_seq from progress where not is_finished
-        union all (select id, 0 from unnest(fresh) id except select transaction_id, 0 from waiting)
+        union all (select id, 0 from unnest(fresh) id except select transaction_id, 0 from chosen)
         on conflict (transaction_id) do update set after_seq = excluded.after_seq)
     select count(*) into numbered from batch;
   update public.event_log set last_number = log.last_number + numbered, last_day = today, seen = until;
