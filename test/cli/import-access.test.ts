@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { usePasswordLink } from '../../src/domain/access/password-links.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { CLI_START, type CliHarness, seedBuilders, startCli, toTimestamp } from './cli-harness.ts';
@@ -291,6 +294,24 @@ describe('an import of an existing user (PRV-12)', () => {
     await other.close();
     expect(imported.err).toBe('A user was changed during the import: import again.\n');
     expect(await userOf(SAM.id)).toMatchObject({ name: 'Sam Hall', disabled_at: expect.anything() });
+  });
+
+  it('does not wait for the use of a password link, which waits for the user (no deadlock)', async () => {
+    await execute(`update password_link set digest = '${hashSecret('token')}', expires_at = '9999-01-01'`);
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    const context = { database: cli.databases.au1, clock: cli.clock, source: OPERATOR };
+    const { used, unlocked } = await other.whileOpen(
+      `select from app_user where id = 'user_sam' for update`,
+      [],
+      async () => {
+        const used = usePasswordLink(context, 'token', 'hash');
+        await other.untilWaiting(1);
+        return { used, unlocked: await execute('select from password_link for update skip locked') };
+      },
+    );
+    expect(unlocked).toHaveLength(1);
+    expect(await used).toMatchObject({ id: 'user_sam' });
+    await other.close();
   });
 
   it('that disables the user ends sessions, and is recorded', async () => {

@@ -119,9 +119,11 @@ export async function findLinkedUser(
  */
 export const usePasswordLink = (context: ChangeContext, token: string, passwordHash: string): Promise<User | null> =>
   inTransaction(context, async (em, now) => {
-    const used = await lockRow(em, PasswordLink, { digest: hashSecret(token), expiresAt: { $gt: now } });
+    const where = { digest: hashSecret(token), expiresAt: { $gt: now } };
+    const used = await em.findOne(PasswordLink, where);
+    // Before the link, as in every change that ends links: two in another order could deadlock.
     const user = used && (await lockRow(em, User, { id: used.userId, disabledAt: null }));
-    if (!user) return null;
+    if (!user || !(await lockRow(em, PasswordLink, where))) return null;
     Object.assign(user, { passwordHash, updatedAt: now });
     await em.nativeDelete(PasswordLink, { userId: user.id });
     const endedSessions = await deleteSessions(em, user.id);
