@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { usePasswordLink } from '../../src/domain/access/password-links.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
+import { createSession, findAccount, findSessionUser } from '../../src/oauth/interaction/sessions.ts';
 import { hashSecret } from '../../src/shared/secrets.ts';
 import { type Row, readSample, SAMPLES, toNdjson } from '../data-transfer/data-transfer-fixture.ts';
 import { OPERATOR } from '../support/audit.ts';
@@ -294,6 +295,25 @@ describe('an import of an existing user (PRV-12)', () => {
     await other.close();
     expect(imported.err).toBe('A user was changed during the import: import again.\n');
     expect(await userOf(SAM.id)).toMatchObject({ name: 'Sam Hall', disabled_at: expect.anything() });
+  });
+
+  it('with another address is not survived by a sign-in that has found the account before', async () => {
+    await execute(`update app_user set password_hash = 'hash' where id = 'user_sam'`);
+    const [database, now] = [cli.databases.au1, cli.clock.now()];
+    const account = (await findAccount(database, SAM.email, 'user'))!;
+    await createSession(database, 'before', account, now);
+    expect(await findSessionUser(database, 'before', now, 'user')).toMatchObject({ id: SAM.id });
+    const other = await ConcurrentTransaction.open(database.url);
+    const change = `update app_user set email = 'moved@example.com' where id = 'user_sam'`;
+    const { created } = await other.whileOpen(change, [], async () => {
+      const created = createSession(database, 'during', account, now);
+      await other.untilWaiting(1);
+      return { created };
+    });
+    await created;
+    await createSession(database, 'after', account, now);
+    for (const secret of ['during', 'after']) expect(await findSessionUser(database, secret, now, 'user')).toBeNull();
+    await other.close();
   });
 
   it('does not wait for the use of a password link, which waits for the user (no deadlock)', async () => {

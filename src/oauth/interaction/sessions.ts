@@ -4,6 +4,7 @@ import type { StaffRole } from '../../../entities/user.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
+import { executeBound } from '../../database/write/execute-bound.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. */
@@ -27,6 +28,8 @@ export interface Account {
   id: string;
   /** The password's argon2id in PHC form, or the identity as `toIdentityCredential` writes it. */
   credential: string;
+  /** The address in its comparable form, for a sign-in with a password. */
+  email?: string;
 }
 
 /** Users of builders sign in on the pages for users, staff users only in the console (ACC-26). */
@@ -34,7 +37,9 @@ export type AccountKind = 'user' | 'staff';
 
 const ENTITIES = { user: Session, staff: ConsoleSession };
 
-const ACCOUNT = statement('oauth.account')`select json_build_object('id', id, 'credential', password_hash) from app_user
+const ACCOUNT = statement(
+  'oauth.account',
+)`select json_build_object('id', id, 'credential', password_hash, 'email', comparable_text(email)) from app_user
   where comparable_text(email) = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`;
 
 /** Returns the enabled account of the kind with a password and this e-mail address in its comparable form; null without one. */
@@ -43,22 +48,26 @@ export async function findAccount(database: Database, email: string, kind: Accou
   return account ?? null;
 }
 
-/** Creates a session for the user under a newly issued secret, which only the cookie has. */
+/**
+ * Creates a session for the user under a newly issued secret, which only the cookie has. None for an account whose address was changed since it
+ * was found. SQL: the lock waits for a change that ends the sessions.
+ */
 export async function createSession(
   database: Database,
   secret: string,
-  account: Account,
+  { id, credential, email }: Account,
   now: number,
   kind: AccountKind = 'user',
   seconds = SESSION_SECONDS,
 ): Promise<void> {
-  await database.fork().insert(ENTITIES[kind], {
-    digest: hashSecret(secret),
-    userId: account.id,
-    credentialDigest: hashSecret(account.credential),
-    createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + seconds * 1000).toISOString(),
-  });
+  const [table, at] = [kind === 'user' ? 'oauth_session' : 'console_session', new Date(now).toISOString()];
+  await executeBound(
+    database.fork(),
+    `insert into ${table} (digest, user_id, credential_digest, created_at, expires_at)
+      select ?, id, ?, ?::timestamptz, ?::timestamptz from app_user
+      where id = ? and comparable_text(email) = coalesce(?, comparable_text(email)) for key share`,
+    [hashSecret(secret), hashSecret(credential), at, new Date(now + seconds * 1000).toISOString(), id, email ?? null],
+  );
 }
 
 /** Deletes the session of the secret, if there is one. */
