@@ -9,6 +9,6 @@ const MAX_LENGTH = 80;
  */
 export function quoteValue(text: string): string {
   // First the address: a password may contain the other two.
-  const shown = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^@]*[:/].*@/is, '$1…@').replace(/[?#].*$/s, '?…');
+  const shown = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*[:/].*@/is, '$1…@').replace(/[?#].*$/s, '?…');
   return `"${toTerminalLine(shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown)}"`;
 }

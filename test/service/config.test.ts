@@ -196,7 +196,12 @@ describe('no message about a setting', () => {
   const SECRET = 'hunter2SECRET';
   const VALUES = [
     ...[`https://sam:${SECRET}@host.example`, `https://sam:${SECRET}@host.example/path`, `ftp://sam:${SECRET}@host`],
-    ...[`sam:${SECRET}@host`, `postgresql://sam:1/${SECRET}@host/x`, `postgres://sam:${SECRET}@[`],
+    ...[
+      `sam:${SECRET}@host`,
+      `sam@host.example:${SECRET}@host`,
+      `postgresql://sam:1/${SECRET}@host/x`,
+      `postgres://sam:${SECRET}@[`,
+    ],
     ...[`ftp://host.example/?key=${SECRET}`, `https://host.example/#${SECRET}`, `https://h@st:${SECRET}@host/p`],
     ...[`https://sam:${SECRET}#x@host.example`, `https://sam:${SECRET}?x@host.example`],
   ];
