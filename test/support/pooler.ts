@@ -44,14 +44,15 @@ export class Pooler {
   }
 
   static async start(url: string, mode: 'session' | 'transaction'): Promise<Pooler> {
-    const server = createServer().listen(0, '127.0.0.1');
+    // Messages are written one by one, which would wait for one another's acknowledgement.
+    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const here = new URL(url);
     here.port = String((server.address() as AddressInfo).port);
     const pooler = new Pooler(here.href, server);
     const { hostname, port } = new URL(url);
     server.on('connection', (socket) => {
-      const session: Session = { socket: connect(Number(port), hostname), client: null };
+      const session: Session = { socket: connect({ port: Number(port), host: hostname, noDelay: true }), client: null };
       for (const end of [socket, session.socket]) pooler.#track(end);
       if (mode === 'session') forwardWithoutOptions(socket, session.socket);
       else pooler.#serve(socket, session);
