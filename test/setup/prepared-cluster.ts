@@ -67,6 +67,7 @@ async function createPreparedCluster(prepared: string, dataDir: string): Promise
   // Few segments of the log, because they are copied.
   const cluster = await openCluster({ dataDir, settings: { ...SETTINGS, max_wal_size: '64MB', min_wal_size: '32MB' } });
   try {
+    await sendPasswords(dataDir);
     const { createTemplates } = await import('./templates.ts');
     await writeFile(join(dataDir, DEMO), JSON.stringify(await createTemplates(cluster)));
   } finally {
@@ -81,6 +82,12 @@ async function createPreparedCluster(prepared: string, dataDir: string): Promise
   // Names with hyphens are drafts of other runs.
   const outdated = (await readdir(CACHE)).filter((name) => !name.includes('-') && join(CACHE, name) !== prepared);
   for (const name of outdated) await rm(join(CACHE, name), { recursive: true, force: true });
+}
+
+/** Has clients send the password instead of proving that they have it, from the next start of the server. That saves 2 of a connection's 7 ms. */
+async function sendPasswords(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postgres', 'pg_hba.conf');
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/scram-sha-256$/gm, 'password'));
 }
 
 /** Copies the content of a folder with owners and permissions, because PostgreSQL runs as another user where this process is root. */
