@@ -207,7 +207,7 @@ describe('import and export', () => {
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-audit-'));
     try {
       cli.clock.at += 1000;
-      await cli.json(['export', folder, '--region', 'us1']);
+      await cli.json(['export', join(folder, 'out'), '--region', 'us1']);
       const [exported] = await list('--region', 'us1', '--action', 'region.exported');
       expect(exported).toMatchObject({ actor: { type: 'OPERATOR' }, objectId: 'us1', origin: { command: 'export' } });
       const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
