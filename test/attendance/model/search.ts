@@ -18,6 +18,32 @@ interface SearchResult {
   differences: string[];
 }
 
+/** What the model does at a step. */
+interface Transition {
+  name: string;
+  step: Step;
+  answer: Answer;
+  after: ModelState;
+  text: string;
+  key: string;
+}
+
+/** Transitions of the model from the states of short runs, which searches share. Those of longer runs would fill the memory. */
+const known = new Map<string, Transition[]>();
+const KNOWN_RUN = 3;
+
+function findTransitions({ state, run }: Reached): Transition[] {
+  const key = run.length <= KNOWN_RUN ? run.join() : null;
+  const found = key === null ? undefined : known.get(key);
+  if (found) return found;
+  const transitions = [...ALPHABET].map(([name, step]) => {
+    const [answer, after] = respond(state, step);
+    return { name, step, answer, after, text: toText(after), key: toKey(after) };
+  });
+  if (key !== null) known.set(key, transitions);
+  return transitions;
+}
+
 /**
  * Compares a machine with the model in every order of up to so many steps. What happens next depends only on the state, so that each state is
  * continued once; two states that differ in the names of the sides are one. `stopsAtFirst` ends with the first difference.
@@ -29,20 +55,19 @@ export function search(machine: Machine, depth: number, { stopsAtFirst = false }
   const differences: string[] = [];
   for (let length = 0; length < depth; length++) {
     const next: Reached[] = [];
-    for (const { state, run } of front) {
-      for (const [name, step] of ALPHABET) {
+    for (const reached of front) {
+      const { state, run } = reached;
+      for (const { name, step, answer, after, text, key } of findTransitions(reached)) {
         transitions++;
-        const [answer, after] = respond(state, step);
         const [given, givenAfter] = machine(state, step);
-        if (answer !== given || toText(after) !== toText(givenAfter)) {
+        if (answer !== given || text !== toText(givenAfter)) {
           differences.push(`${[...run, name].join(' → ')}: ${given} in place of ${answer}`);
           if (stopsAtFirst) return { states: [...states.values()], transitions, differences };
         }
-        const key = toKey(after);
         if (states.has(key)) continue;
-        const reached = { state: after, run: [...run, name] };
-        states.set(key, reached);
-        next.push(reached);
+        const further = { state: after, run: [...run, name] };
+        states.set(key, further);
+        next.push(further);
       }
     }
     front = next;
