@@ -255,7 +255,12 @@ describe('Forgot your password?', () => {
     expect(received('user_i@example.com')).toHaveLength(3);
     await em().nativeDelete(PasswordLink, { userId: 'user_i' });
     mail.isFailing = true;
-    for (let count = 0; count < 20; count++) await send();
+    // After six attempts and these there may be two more in the hour.
+    await em().execute(
+      `insert into audit_entry select (jsonb_populate_record(e, jsonb_build_object('id', 'aud_earlier' || n))).* from audit_entry e,
+        generate_series(1, 12) n where e.id = (select min(id) from audit_entry where object_id = 'user_i' and action = 'password_link.created')`,
+    );
+    for (let count = 0; count < 4; count++) await send();
     mail.isFailing = false;
     const created = (await entriesOf('user_i')).filter(({ action }) => action === 'password_link.created');
     expect(created).toHaveLength(20);
