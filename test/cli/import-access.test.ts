@@ -23,7 +23,7 @@ const SAM = {
   disabledAt: null,
 };
 const ADMIN = { ...SAM, id: 'user_admin', name: 'Ada Admin', email: 'ada@operator.example' };
-const OPERATOR = { ...SAM, id: 'user_operator', name: 'Olga Operator', email: 'olga@operator.example' };
+const OLGA = { ...SAM, id: 'user_operator', name: 'Olga Operator', email: 'olga@operator.example' };
 const membership = (userId: string, builderId: string, role = 'MEMBER') => ({ userId, builderId, ...stamps, role });
 
 let cli: CliHarness;
@@ -45,7 +45,7 @@ beforeEach(async () => {
     insert into app_user (id, created_at, updated_at, name, email, staff_role) values
       ('user_sam', '${stamps.createdAt}', '${stamps.updatedAt}', '${SAM.name}', '${SAM.email}', null),
       ('user_admin', '${stamps.createdAt}', '${stamps.updatedAt}', '${ADMIN.name}', '${ADMIN.email}', 'ADMIN'),
-      ('user_operator', '${stamps.createdAt}', '${stamps.updatedAt}', '${OPERATOR.name}', '${OPERATOR.email}', 'OPERATOR');
+      ('user_operator', '${stamps.createdAt}', '${stamps.updatedAt}', '${OLGA.name}', '${OLGA.email}', 'OPERATOR');
     insert into membership (user_id, builder_id, created_at, updated_at, role)
       values ('user_sam', 'buil_a', '${stamps.createdAt}', '${stamps.updatedAt}', 'MEMBER');
     insert into oauth_session (digest, user_id, credential_digest, created_at, expires_at)
@@ -80,15 +80,15 @@ async function importRows(files: Record<string, Row[]>, ...options: string[]) {
 
 describe('an import of a staff user (PRV-12)', () => {
   it('with another address or name is rejected, with --allow-user-changes too', async () => {
-    const before = [await userOf(ADMIN.id), await userOf(OPERATOR.id)];
+    const before = [await userOf(ADMIN.id), await userOf(OLGA.id)];
     const users = [
       { ...ADMIN, email: 'eve@example.com' },
-      { ...OPERATOR, name: 'Eve' },
+      { ...OLGA, name: 'Eve' },
     ];
     const { code, err } = await importRows({ users }, '--allow-user-changes');
     expect([code, err]).toEqual([1, expect.stringContaining('users.ndjson:1: id: user_admin is a staff user')]);
     expect(err).toContain('users.ndjson:2: id: user_operator is a staff user');
-    expect([await userOf(ADMIN.id), await userOf(OPERATOR.id)]).toEqual(before);
+    expect([await userOf(ADMIN.id), await userOf(OLGA.id)]).toEqual(before);
   });
 
   it('as a member of a builder is rejected', async () => {
