@@ -91,25 +91,16 @@ const OPERATIONS_WITH_OWN_TEST = [
   'createSnapshot',
 ];
 
-/** Whether nothing was written since the records were restored, as after an operation that only reads. */
-let isRestored = false;
-
-async function prepare({ operationId, method }: Json): Promise<void> {
-  if (!isRestored) await fixture.reset();
-  await PREPARATIONS[operationId]?.();
-  isRestored = method === 'GET' && !PREPARATIONS[operationId];
-}
-
 const usualOperations = operations.filter(({ operationId }) => !OPERATIONS_WITH_OWN_TEST.includes(operationId));
 
-describe.each(usualOperations)('the example of $operationId', (operation) => {
-  const { operationId } = operation;
+describe.each(usualOperations)('the example of $operationId', ({ operationId, ...operation }) => {
   const [usualStatus = 0] = successesOf(operation)
     .toReversed()
     .filter((status) => status !== 202);
 
   it('gets the documented status', async () => {
-    await prepare(operation);
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
     const response = await calls.send(operationId);
     expect(response.status, response.body).toBe(usualStatus);
     record(`${operationId} ${usualStatus}`, response);
@@ -120,7 +111,8 @@ describe.each(usualOperations)('the example of $operationId', (operation) => {
   });
 
   it('may have all optional parameters', async () => {
-    await prepare(operation);
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
     const response = await calls.send(operationId, { optional: true });
     expect(response.status, response.body).toBe(usualStatus);
   });
@@ -131,11 +123,10 @@ const deletions = usualOperations.filter(
   ({ method, parameters = [] }) => method === 'DELETE' && parameters.some(isInQuery),
 );
 
-describe.each(deletions)('the example of $operationId', (operation) => {
-  const { operationId } = operation;
-
+describe.each(deletions)('the example of $operationId', ({ operationId }) => {
   it('may have all fields in the query', async () => {
-    await prepare(operation);
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
     const response = await calls.send(operationId, { optional: true, body: undefined });
     expect(response.status, response.body).toBe(200);
     expect(toExampleBody(response)).toEqual(responses.get(`${operationId} 200`)!.body);
