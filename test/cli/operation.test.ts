@@ -43,11 +43,11 @@ describe('migrate up and status', { timeout }, () => {
     cli.env.MIGRATE = 'auto';
     expect(await cli.json(create)).toMatchObject({ regionId: 'us1' });
     delete cli.env.MIGRATE;
-    const us1 = ['--region', 'us1'];
-    expect(await cli.json(['migrate', 'up', ...us1])).toEqual({ applied: { us1: [] } });
     expect(await cli.json(['migrate', 'status'])).toMatchObject({ regions: { au1: none, us1: all } });
-    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: migrationNames, us1: [] } });
-    expect(await cli.json(['migrate', 'status', ...us1])).toMatchObject({ regions: { us1: all } });
+    const au1 = ['--region', 'au1'];
+    expect(await cli.json(['migrate', 'up', ...au1])).toEqual({ applied: { au1: migrationNames } });
+    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
+    expect(await cli.json(['migrate', 'status', ...au1])).toMatchObject({ regions: { au1: all } });
   });
 
   it('print counts without --json, and the names with --verbose', async () => {
