@@ -41,7 +41,7 @@ const CHANGES = /^src\/(auth|console|domain|rest)\/|^resolvers\/(?!field|inducti
 
 /** Checks of who calls, each a statement of its own. */
 const CHECKS = [
-  'AllowedHost|Builder|ChangeBudget|RoleForInternalClient|ConnectionScope|EnabledClient|EnabledStaff|Integrator|ManageableEndpoint|OwnBucket',
+  'AllowedHost|Builder|ChangeBudget|RoleForInternalClient|ConnectionScope|EnabledActor|EnabledClient|Integrator|ManageableEndpoint|OwnBucket',
   'OwnPage|Photos|Project|ProjectOfParent|Quota|Scope|Seen|StaffAction|Unchanged|UserAndLinkScheme|WithinQuota|Allowed',
 ].join('|');
 

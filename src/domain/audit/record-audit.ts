@@ -54,29 +54,33 @@ export const LIMITED_CHANGES = 120;
 
 /**
  * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that are not
- * declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws `FORBIDDEN` for a staff user whose role does not
- * allow the action, and `RATE_LIMITED` for a user or client that has made too many such changes. ACC-20 to ACC-22, ACC-27, LIM-28.
+ * declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws `FORBIDDEN` for a person who may not do it any longer,
+ * and `RATE_LIMITED` for a user or client that has made too many such changes. ACC-20 to ACC-22, ACC-27, LIM-28.
  */
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
   const { actor, action } = change;
-  if (actor.type === 'STAFF') {
-    requireStaffAction(actor.role, action);
-    await requireEnabledStaff(transaction, actor);
-  }
+  await requireEnabledActor(transaction, change);
   const isLimited = (actor.type === 'USER' || actor.type === 'CLIENT') && LIMITED_ACTIONS.includes(action);
   if (isLimited) await requireChangeBudget(transaction, change);
   await transaction.insert(AuditEntry, toAuditEntry(change));
 }
 
 /**
- * Throws `FORBIDDEN` unless the staff user still is one with the role. The lock ends with the transaction: an erasure of the staff user waits
- * for it and finds the name in what the change has written, or the change ends here.
+ * Throws `FORBIDDEN` unless the person who acts is still enabled, as a staff user with a role that allows the action. The lock ends with the
+ * transaction: an erasure of the person waits for it and finds the name, and this entry with its address, or the change ends here.
  */
-async function requireEnabledStaff(em: EntityManager, { id, role }: { id: string; role: StaffRole }): Promise<void> {
+async function requireEnabledActor(
+  em: EntityManager,
+  { actor, action, personId }: Pick<AuditedChange, 'actor' | 'action' | 'personId'>,
+): Promise<void> {
+  const role = actor.type === 'STAFF' ? actor.role : null;
+  if (role) requireStaffAction(role, action);
+  const id = role || actor.type === 'USER' ? actor.id : action === 'tool.called' ? personId : null;
+  if (!id) return;
   // SQL: MikroORM has no key-share lock, which changes of other columns do not wait for.
-  const sql = 'select 1 from app_user where id = ? and staff_role = ? and disabled_at is null for key share';
-  const [user] = await em.execute<unknown[]>(sql, [id, role]);
-  if (!user) throw forbidden('The staff user is disabled or has another role.');
+  const sql = 'select staff_role as role from app_user where id = ? and disabled_at is null for key share';
+  const [user] = await em.execute<{ role: StaffRole | null }[]>(sql, [id]);
+  if (!user || (role && user.role !== role)) throw forbidden('The user is disabled or has another role.');
 }
 
 async function requireChangeBudget(
@@ -118,8 +122,8 @@ export async function recordPersonalDataRead(
   at: string,
   { personIds, recordIds = [], categories, builderId }: PersonalDataRead,
 ): Promise<void> {
-  if (source.actor.type === 'STAFF') requireStaffAction(source.actor.role, 'person.read');
   const read = { ...source, at, action: 'person.read', builderId, after: { categories } } as const;
+  await requireEnabledActor(transaction, read);
   const entries = [
     ...[...new Set(personIds)].map((personId) => toAuditEntry({ ...read, objectId: personId, personId })),
     ...[...new Set(recordIds)].map((objectId) => toAuditEntry({ ...read, objectId })),

@@ -9,7 +9,12 @@ import { grantServiceRights } from '../../../src/database/grant-rights.ts';
 import { AUDIT_ACTIONS, AUDITED_PROPERTIES, toObjectType } from '../../../src/domain/audit/audit-actions.ts';
 import { listAuditEntries } from '../../../src/domain/audit/list-audit-entries.ts';
 import { purgeAuditLog, recordErasure } from '../../../src/domain/audit/maintain-audit-log.ts';
-import { type AuditedChange, recordAudit, recordPersonalDataRead } from '../../../src/domain/audit/record-audit.ts';
+import {
+  type AuditedChange,
+  recordAudit,
+  recordPersonalDataRead,
+  toAuditEntry,
+} from '../../../src/domain/audit/record-audit.ts';
 import { createDatabase } from '../../setup/database.ts';
 import { OPERATOR } from '../../support/audit.ts';
 
@@ -34,6 +39,8 @@ const aChange = (change: Partial<AuditedChange> = {}): AuditedChange => ({
   ...change,
 });
 const record = (change: Partial<AuditedChange>) => database.transaction((em) => recordAudit(em, aChange(change)));
+/** Appends an entry of a user who has no row: only such a one can be erased in the log alone. */
+const insert = (change: Partial<AuditedChange>) => database.fork().insert(AuditEntry, toAuditEntry(aChange(change)));
 const entriesOf = (objectId: string) => database.fork().find(AuditEntry, { objectId }, { orderBy: { id: 'asc' } });
 const execute = (sql: string) => database.fork().execute(sql);
 const erase = (personId: string, pseudonym: string) =>
@@ -114,9 +121,28 @@ describe('recordAudit', () => {
     const demoted = await actorOf({ id: 'user_demoted', staffRole: 'OPERATOR' });
     for (const actor of [disabled, demoted]) {
       await expect(record({ actor, objectId: 'cli_staff' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      const read = { personIds: ['user_read'], categories: ['User'], builderId: null };
+      const work = database.transaction((em) => recordPersonalDataRead(em, { actor, origin: {} }, NOW, read));
+      await expect(work).rejects.toMatchObject({ code: 'FORBIDDEN' });
     }
+    expect(await entriesOf('user_read')).toEqual([]);
     await record({ actor: staff, objectId: 'cli_staff' });
     expect(await entriesOf('cli_staff')).toMatchObject([{ actorId: 'user_admin' }]);
+  });
+
+  it('rejects a user who was disabled since the check, also one who acts through an application (PRV-3)', async () => {
+    const personId = await addStaff({ id: 'user_left', staffRole: null, disabledAt: NOW });
+    for (const change of [
+      { actor: { type: 'USER', id: personId }, action: 'consent.granted' },
+      { actor: { type: 'CLIENT', id: 'cli_a1' }, action: 'tool.called', personId },
+    ] as const) {
+      await expect(record({ ...change, objectId: 'left' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    }
+    expect(await entriesOf('left')).toEqual([]);
+    // What ends access is recorded of everybody.
+    const revoked = { actor: { type: 'CLIENT', id: 'cli_a1' }, action: 'consent.revoked', personId } as const;
+    await record({ ...revoked, objectId: 'left' });
+    expect(await entriesOf('left')).toHaveLength(1);
   });
 
   it.each(Object.keys(AUDIT_ACTIONS) as (keyof typeof AUDIT_ACTIONS)[])(
@@ -143,6 +169,8 @@ describe('recordAudit', () => {
 });
 
 describe('recordPersonalDataRead', () => {
+  beforeAll(() => addStaff({ id: 'user_kim', staffRole: 'OPERATOR' }));
+
   const read = (role: 'VIEWER' | 'OPERATOR', personIds: string[]) =>
     database.transaction((em) =>
       recordPersonalDataRead(em, { actor: { type: 'STAFF', id: 'user_kim', role }, origin: { requestId: 'r1' } }, NOW, {
@@ -259,7 +287,7 @@ describe('recordErasure', () => {
       after: membership,
     });
     const origin = { address: '192.0.2.7', requestId: 'r1' };
-    await record({
+    await insert({
       objectId: 'cli_sam',
       actor: { type: 'USER', id: 'user_sam' },
       origin,
@@ -341,7 +369,7 @@ describe('recordErasure of what is not erased', () => {
 
   it('with the pseudonym of another erased person is rejected; a later erasure of the same person has it (ACC-24)', async () => {
     const actor = { type: 'USER', id: 'user_6' } as const;
-    await record({ actor, action: 'client.created', objectId: 'cli_6' });
+    await insert({ actor, action: 'client.created', objectId: 'cli_6' });
     await erase('user_5', pseudonym);
     await expect(erase('user_6', pseudonym)).rejects.toThrow(`${pseudonym} is another person`);
     expect((await entriesOf('cli_6'))[0]!.actorId).toBe('user_6');
@@ -377,8 +405,8 @@ describe('recordErasure by a staff user', () => {
 describe('recordErasure of a short id', () => {
   it('replaces no other id that begins with it', async () => {
     const actor = { type: 'USER', id: 'user_1' } as const;
-    await record({ actor, action: 'consent.revoked', objectId: 'user_12/cli_a/buil_a', personId: 'user_12' });
-    await record({ actor, action: 'consent.revoked', objectId: 'user_1/cli_a/buil_a', personId: 'user_1' });
+    await insert({ actor, action: 'consent.revoked', objectId: 'user_12/cli_a/buil_a', personId: 'user_12' });
+    await insert({ actor, action: 'consent.revoked', objectId: 'user_1/cli_a/buil_a', personId: 'user_1' });
     expect(await erase('user_1', 'Erased person 00000000a2')).toBe(2);
     expect([
       (await entriesOf('user_12/cli_a/buil_a')).length,
