@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { executablePath } from '../../oauth/chromium.ts';
+import { executablePath, expectFits, PHONE } from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole } from './demo-console.ts';
 
 let staffConsole: DemoConsole;
@@ -218,6 +218,15 @@ describe.skipIf(!executablePath)('the console in Chromium', () => {
     await page.getByRole('link', { name: 'Attendance' }).click();
     await page.getByRole('region', { name: 'Board' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('breaks a title that is wider than a phone', async () => {
+    const row = `jsonb_build_object('id', 'intg_wide', 'name', repeat('W', 500))`;
+    await select(`insert into integrator select (jsonb_populate_record(integrator, ${row})).* from integrator limit 1`);
+    const page = await staffConsole.signIn('VIEWER', '/console/integrations/intg_wide');
+    await page.getByRole('heading', { level: 1, name: 'WWW' }).waitFor();
+    await expectFits(page, 'a wide title', PHONE);
     await page.context().close();
   });
 
