@@ -187,6 +187,9 @@ describe('person texts', () => {
     expect(await cli.errorOf(['person', 'texts', PRIYA.user, '--replace', place])).toBe(
       '--name: is required with the other.',
     );
+    expect(await cli.errorOf(['person', 'texts', PRIYA.user, '--replace', '', '--name', PRIYA.name])).toContain(
+      '--replace:  is not on the list',
+    );
     const replace = ['person', 'texts', PRIYA.user, '--replace', place, '--name'];
     expect(await cli.errorOf([...replace, 'Sam Hill'])).toBe(`--replace: ${place} does not contain "Sam Hill".`);
     const changed = await findChangesWithoutEntry(au1(), () => cli.run([...replace, PRIYA.name]));

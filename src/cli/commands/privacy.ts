@@ -69,10 +69,11 @@ export function addPersonCommands(program: CommandGroup): void {
   const list = 'list the texts that named an erased person, by the id of the erasure or of a record, as they are now';
   person.addRegional('texts <id>', list, replacing, async (context, { replace, name }, id) => {
     if ((replace === undefined) !== (name === undefined))
-      throw CliError.forOption(replace ? '--name' : '--replace', 'is required with the other');
-    const texts = replace
-      ? [await replaceErasedText(context, id!, replace, name)]
-      : await listErasedTexts(context, id!);
+      throw CliError.forOption(replace === undefined ? '--replace' : '--name', 'is required with the other');
+    const texts =
+      replace !== undefined
+        ? [await replaceErasedText(context, id!, replace, name)]
+        : await listErasedTexts(context, id!);
     const lines = texts.map(({ place, value }) =>
       formatLine(place, typeof value === 'string' ? value : JSON.stringify(value)),
     );

@@ -291,7 +291,8 @@ begin
     if added.pseudonym is null or added.pseudonym !~ form then
       raise exception 'not a pseudonym: %', added.pseudonym using errcode = '42501';
     end if;
-    if not (select pg_catalog.bool_or(subject_ids && added.subject_ids) from public.erasure where pseudonym = added.pseudonym) then
+    if added.subject_ids = '{}'
+      or not (select pg_catalog.bool_or(subject_ids && added.subject_ids) from public.erasure where pseudonym = added.pseudonym) then
       raise exception '% is another person.', added.pseudonym using errcode = '42501';
     end if;
     foreach subject in array added.subject_ids loop

@@ -365,6 +365,17 @@ describe('recordErasure of what is not erased', () => {
     expect(Date.now() - Date.parse(entry!.at)).toBeLessThan(2 * 86_400_000);
     const withoutEntry = { id: 'era_x', kind: 'PERSON', subject_ids: ['user_5'], pseudonym };
     await expect(execute(`select record_erasure('${JSON.stringify(withoutEntry)}', null)`)).rejects.toThrow('null');
+    // It could never be completed: each replay of erasures would end with an error.
+    const nobody = { subject_ids: [], pseudonym: 'Erased person 00000000b9', requested_at: NOW, due_at: NOW };
+    const ofNobody = JSON.stringify({ ...withoutEntry, ...nobody });
+    const own = JSON.stringify({
+      id: 'aud_x',
+      at: NOW,
+      actor_type: 'OPERATOR',
+      origin: {},
+      values_after: { rows: {} },
+    });
+    await expect(execute(`select record_erasure('${ofNobody}', '${own}')`)).rejects.toThrow('another person');
   });
 
   it('with the pseudonym of another erased person is rejected; a later erasure of the same person has it (ACC-24)', async () => {
