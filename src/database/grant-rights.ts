@@ -1,3 +1,4 @@
+import { OperatorError } from '../shared/operator-error.ts';
 import type { Database } from './database.ts';
 
 /** Tables of which the service's role has fewer rights than on others, and those rights. */
@@ -13,11 +14,19 @@ const RESTRICTED = {
  * audit log, nor insert an erasure. ACC-20. Repeating it changes nothing.
  *
  * @param owner the database as the owner of its tables.
+ * @throws OperatorError for a role that does not exist, or is the owner
  */
 export async function grantServiceRights(owner: Database, role: string): Promise<void> {
+  const em = owner.fork();
+  const roles = await em.execute('select 1 from pg_roles where rolname = ? and rolname <> current_user', [role]);
+  // From itself, the owner would take the rights that the functions of the audit log need.
+  if (roles.length === 0)
+    throw new OperatorError(
+      `DATABASE_URL_${owner.region.toUpperCase()} must name a user that exists and is not the owner of the tables.`,
+    );
   const name = `"${role.replaceAll('"', '""')}"`;
   const tables = Object.keys(RESTRICTED).join(', ');
-  await owner.fork().execute(`
+  await em.execute(`
     grant usage on schema public to ${name};
     grant select, insert, update, delete on all tables in schema public to ${name};
     grant usage, select, update on all sequences in schema public to ${name};

@@ -13,6 +13,7 @@ import { createMigration } from '../../src/cli/services/migrations.ts';
 import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
 import { formatSettingsTable } from '../../src/config/settings.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
@@ -80,6 +81,24 @@ describe('migrate as a user to whom the tables do not belong', () => {
   afterAll(async () => {
     await migrated.databases.au1.fork().execute(`drop role ${role}`);
     await Promise.all([migrated.close(), empty.close()]);
+  });
+
+  it.each(['', 'missing%zz', 'owner'])('gives no rights to the user "%s", and says so in one line', async (user) => {
+    const { env, databases } = migrated;
+    const owner = new URL(databases.au1.url);
+    const own = { ...env };
+    for (const region of REGIONS) {
+      const url = Object.assign(new URL(databases[region].url), { username: user === 'owner' ? owner.username : user });
+      const name = `DATABASE_URL_${region.toUpperCase()}`;
+      Object.assign(env, { [name]: url.href, [`${name}_OWNER`]: databases[region].url });
+    }
+    expect((await migrated.run(['migrate', 'up'])).err).toBe(
+      'DATABASE_URL_AU1 must name a user that exists and is not the owner of the tables.\n',
+    );
+    for (const name of Object.keys(env)) delete env[name];
+    Object.assign(env, own);
+    const rights = `select from pg_class where oid = 'audit_entry'::regclass and relacl is null`;
+    expect(await databases.au1.fork().execute(rights)).toHaveLength(1);
   });
 
   it('says in one line who may run it', async () => {

@@ -1,4 +1,5 @@
 import type { Option } from 'commander';
+import pg from 'pg';
 import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
@@ -74,8 +75,8 @@ function addMigrateCommands(group: CommandGroup): void {
 async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: Config): Promise<string[]> {
   const names = await runPendingMigrations(database, 'auto');
   if (ownerUrls && databaseUrls) {
-    const { username } = new URL(databaseUrls[database.region]);
-    await grantServiceRights(database, decodeURIComponent(username));
+    const { user = '' } = new pg.Client({ connectionString: databaseUrls[database.region] });
+    await grantServiceRights(database, user);
   }
   return names;
 }
