@@ -65,6 +65,17 @@ describe('migrate up and status', { timeout }, () => {
   });
 });
 
+describe('migrate up on a database of another program', () => {
+  it('says in one line what it needs', async () => {
+    const foreign = await startCli({ au1: 'template1' });
+    await foreign.databases.au1.fork().execute('create table builder (id int)');
+    expect((await foreign.run(['migrate', 'up'])).err).toBe(
+      'Region au1 cannot be migrated (relation "builder" already exists): the database must be empty, with the encoding UTF8, or of an earlier release.\n',
+    );
+    await foreign.close();
+  });
+});
+
 describe('migrate as a user to whom the tables do not belong', () => {
   const role = `stranger_${randomBytes(6).toString('hex')}`;
   let migrated: CliHarness;
