@@ -33,6 +33,9 @@ export function describeDatabaseError(error: unknown): string | null {
     /(?:permission denied|must be owner|cannot execute|no space left) .*$/im.exec(message) ?? [];
   if (code === '42501')
     return `The database user may not do this (${reason}): a right is missing, or the tables belong to another user, whom DATABASE_URL_AU1_OWNER and DATABASE_URL_US1_OWNER name for migrations.`;
+  // Tables of another program, and collations that an encoding has not.
+  if (code === '42P07' || code === '42704')
+    return `The database must be empty, with the encoding UTF8, or of an earlier release (${message.split(' - ').at(-1)}).`;
   return isTransientError(error ?? {}) ? `The database or a disk cannot be used now: ${reason}.` : null;
 }
 

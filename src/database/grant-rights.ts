@@ -14,16 +14,13 @@ const RESTRICTED = {
  * audit log, nor insert an erasure. ACC-20. Repeating it changes nothing.
  *
  * @param owner the database as the owner of its tables.
- * @throws OperatorError for a role that does not exist, or is the owner
  */
 export async function grantServiceRights(owner: Database, role: string): Promise<void> {
   const em = owner.fork();
-  const roles = await em.execute('select 1 from pg_roles where rolname = ? and rolname <> current_user', [role]);
+  const isOther = 'select 1 from pg_roles where rolname = ? and rolname <> current_user';
+  const rule = `DATABASE_URL_${owner.region.toUpperCase()} must name a user that exists and is not the owner of the tables.`;
   // From itself, the owner would take the rights that the functions of the audit log need.
-  if (roles.length === 0)
-    throw new OperatorError(
-      `DATABASE_URL_${owner.region.toUpperCase()} must name a user that exists and is not the owner of the tables.`,
-    );
+  if ((await em.execute(isOther, [role])).length === 0) throw new OperatorError(rule);
   const name = `"${role.replaceAll('"', '""')}"`;
   const tables = Object.keys(RESTRICTED).join(', ');
   await em.execute(`

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../shared/operator-error.ts';
-import { toTerminalLine } from '../shared/terminal-text.ts';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createOrm, releaseLostConnections } from './orm.ts';
@@ -42,7 +41,7 @@ export async function runPendingMigrations(
   }
   const apply = async () => {
     const pending = await findPending(database);
-    if (pending.length > 0) await applyPending(database).catch((error) => rethrowMismatch(database, error));
+    if (pending.length > 0) await applyPending(database);
     return pending;
   };
   return withAdvisoryLock(database.url, LOCK, apply, report);
@@ -83,14 +82,6 @@ export async function retryOnLockTimeout<T>(
       await sleep(pauseMs);
     }
   }
-}
-
-/** Names the cause where the database has tables of another program, or another encoding: SQLSTATE class 42 but for rights. */
-function rethrowMismatch({ region }: Database, error: Error & { code?: string }): never {
-  if (!/^42(?!501)/.test(error.code ?? '')) throw error;
-  const reason = toTerminalLine(error.message.split(' - ').at(-1)!);
-  const advice = 'the database must be empty, with the encoding UTF8, or of an earlier release';
-  throw new SchemaMismatchError(`Region ${region} cannot be migrated (${reason}): ${advice}.`);
 }
 
 /** Statements of migrations have no time limit, but a short lock timeout, because other statements queue behind a waiting one. */

@@ -70,7 +70,7 @@ describe('migrate up on a database of another program', () => {
     const foreign = await startCli({ au1: 'template1' });
     await foreign.databases.au1.fork().execute('create table builder (id int)');
     expect((await foreign.run(['migrate', 'up'])).err).toBe(
-      'Region au1 cannot be migrated (relation "builder" already exists): the database must be empty, with the encoding UTF8, or of an earlier release.\n',
+      'The database must be empty, with the encoding UTF8, or of an earlier release (relation "builder" already exists).\n',
     );
     await foreign.close();
   });

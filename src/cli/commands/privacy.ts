@@ -71,9 +71,9 @@ export function addPersonCommands(program: CommandGroup): void {
     if ((replace === undefined) !== (name === undefined))
       throw CliError.forOption(replace === undefined ? '--replace' : '--name', 'is required with the other');
     const texts =
-      replace !== undefined
-        ? [await replaceErasedText(context, id!, replace, name)]
-        : await listErasedTexts(context, id!);
+      replace === undefined
+        ? await listErasedTexts(context, id!)
+        : [await replaceErasedText(context, id!, replace, name)];
     const lines = texts.map(({ place, value }) =>
       formatLine(place, typeof value === 'string' ? value : JSON.stringify(value)),
     );

@@ -60,14 +60,11 @@ export async function createSession(
   kind: AccountKind = 'user',
   seconds = SESSION_SECONDS,
 ): Promise<void> {
-  const [table, at] = [kind === 'user' ? 'oauth_session' : 'console_session', new Date(now).toISOString()];
-  await executeBound(
-    database.fork(),
-    `insert into ${table} (digest, user_id, credential_digest, created_at, expires_at)
-      select ?, id, ?, ?::timestamptz, ?::timestamptz from app_user
-      where id = ? and comparable_text(email) = coalesce(?, comparable_text(email)) for key share`,
-    [hashSecret(secret), hashSecret(credential), at, new Date(now + seconds * 1000).toISOString(), id, email ?? null],
-  );
+  const times = [now, now + seconds * 1000].map((time) => new Date(time).toISOString());
+  const sql = `insert into ${kind === 'user' ? 'oauth_session' : 'console_session'} (digest, credential_digest, created_at, expires_at, user_id)
+    select ?, ?, ?::timestamptz, ?::timestamptz, id from app_user
+    where id = ? and comparable_text(email) = coalesce(?, comparable_text(email)) for key share`;
+  await executeBound(database.fork(), sql, [hashSecret(secret), hashSecret(credential), ...times, id, email ?? null]);
 }
 
 /** Deletes the session of the secret, if there is one. */
