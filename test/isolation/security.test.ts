@@ -34,7 +34,7 @@ const RESPONSES: [what: string, url: string, authorized?: boolean][] = [
 ];
 
 /** Public documents, which are revalidated. */
-const PUBLIC = ['/docs/', '/docs/guides/rest', '/openapi.json', '/console/today'];
+const PUBLIC = ['/docs/', '/docs/guides/rest', '/openapi.json'];
 
 describe('the headers of an answer', () => {
   it.each(RESPONSES)(

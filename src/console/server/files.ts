@@ -50,7 +50,7 @@ async function readDocument(folder: string, name: string, pagePolicy: string): P
   const extension = extname(name);
   const headers =
     extension === '.html' ? { 'Content-Security-Policy': pagePolicy, 'X-Frame-Options': 'DENY' } : undefined;
-  const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
+  const policy = name.startsWith(HASHED) ? 'immutable' : extension === '.html' ? 'unstored' : 'revalidated';
   return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
 }
 

@@ -51,13 +51,13 @@ const get = (url: string, headers = {}) => app.inject({ url, headers });
 
 describe('GET /console', () => {
   it.each(['/console', '/console/', '/console/people', '/console/projects/proj_a/attendance?date=2026-06-01'])(
-    '%s is the page, for every route of the browser (CON-12)',
+    '%s is the page, for every route of the browser, which no browser keeps (CON-12)',
     async (url) => {
       const response = await get(url);
       expect(response).toMatchObject({ statusCode: 200, body: FILES['index.html'] });
       expect(response.headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'public, no-cache',
+        'cache-control': 'no-store',
       });
     },
   );
