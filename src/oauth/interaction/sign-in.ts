@@ -75,7 +75,7 @@ async function verifyAttempt(
 /** Handles the sign-out form: deletes the browser's session in every region. */
 export async function signOut(page: PageRequest): Promise<FastifyReply> {
   page.verifiedFields();
-  for (const database of page.databases) {
+  for (const database of Object.values(page.dependencies.databases)) {
     const browserId = page.browserIdIn(database);
     if (browserId === null) continue;
     await deleteSession(database, browserId);

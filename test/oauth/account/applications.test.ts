@@ -3,7 +3,7 @@ import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Browser, type PageView } from '../browser.ts';
 import { backdateRotation, exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from '../code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from '../deployment.ts';
-import { addApplication, addBuilder, addUser, PASSWORD } from '../fixtures.ts';
+import { addApplication, addBuilder, addUser, authorizationParameters, PASSWORD } from '../fixtures.ts';
 import { postToken } from '../service.ts';
 
 let deployment: TestDeployment;
@@ -21,6 +21,8 @@ beforeAll(async () => {
   await addUser(deployment, 'user_a', ['buil_a', 'buil_b']);
   await addUser(deployment, 'user_b', ['buil_a']);
   await addUser(deployment, 'user_none', ['buil_a']);
+  await addUser(deployment, 'user_both', ['buil_a']);
+  await addUser(deployment, 'user_us', [], { region: 'us1', email: 'user_both@example.com' });
   await addApplication(deployment, 'cli_app', { name: 'SnapSite' });
 });
 afterAll(() => deployment?.close());
@@ -89,6 +91,14 @@ describe('/account/applications', () => {
   it('signs out', async () => {
     const { browser, page } = await signIn('user_a@example.com');
     expect((await browser.submit(page, 'Sign out')).heading).toBe('You are signed out');
+    expect((await browser.send('GET', '/account/applications')).heading).toBe('Sign in');
+  });
+
+  it('is signed out of in all regions on the page of an application of one, too (OAU-25)', async () => {
+    const { browser } = await signIn('user_both@example.com');
+    const consent = await browser.open(authorizationParameters('cli_app'));
+    expect(consent.heading).toMatch(/^Allow/);
+    expect((await browser.submit(consent, 'Sign out')).heading).toBe('You are signed out');
     expect((await browser.send('GET', '/account/applications')).heading).toBe('Sign in');
   });
 });
