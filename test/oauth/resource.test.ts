@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
@@ -70,6 +71,19 @@ describe('an authorization for the tools', () => {
     const code = responseParametersOf((await browser.submit(consent, 'Allow')).location!).code!;
     const { body } = await exchangeCode(service, app, code);
     expect(decodeJwt(body.access_token)).toMatchObject({ aud: MCP, scope: SCOPES.join(' ') });
+  });
+
+  test('allows the scopes that its page showed, also where the client has got more since (OAU-24)', async () => {
+    await addApplication(service, 'cli_growing', { scopes: ['read:builders'] });
+    const browser = new Browser(service.app);
+    const parameters = authorizationParameters('cli_growing', { resource: MCP, scope: undefined });
+    const view = await browser.signIn(await browser.open(parameters), app.email);
+    await service.databases.au1
+      .fork()
+      .nativeUpdate(OAuthClient, { id: 'cli_growing' }, { scopes: ['read:builders', 'write:photos'] });
+    const { code } = responseParametersOf((await browser.submit(view, 'Allow')).location!);
+    const { body } = await exchangeCode(service, { ...app, clientId: 'cli_growing' }, code!, { resource: MCP });
+    expect(body.scope).toBe('read:builders');
   });
 
   test('binds its resource to the code and to refresh tokens (OAU-48)', async () => {

@@ -34,13 +34,17 @@ export class AuthorizationInteraction extends PageRequest<OAuthDependencies> {
     dependencies: OAuthDependencies,
     request: FastifyRequest,
     reply: FastifyReply,
-    { text }: AuthorizationQuery,
+    { text, parameters }: AuthorizationQuery,
     readonly authorization: AuthorizationRequest,
   ) {
     super(dependencies, request, reply, authorization.client.database);
-    this.formQuery = text;
-    this.resumeUrl = `/oauth/authorize?${text}`;
-    this.signedOutUrl = `/oauth/signed-out?${text}`;
+    const shown = new URLSearchParams(text);
+    shown.set('scope', authorization.scopes.join(' '));
+    // The scopes of a client, which are meant without the parameter, may become more before a person allows what a page has shown.
+    const query = parameters.has('scope') ? text : String(shown);
+    this.formQuery = query;
+    this.resumeUrl = `/oauth/authorize?${query}`;
+    this.signedOutUrl = `/oauth/signed-out?${query}`;
     this.redirectUri = authorization.redirectUri;
   }
 
