@@ -188,6 +188,26 @@ describe.skipIf(!executablePath)('an operator in Chromium', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  it('shows the endpoint of the address alone where the history leads from one to another', async () => {
+    await openIntegrator();
+    for (const path of ['/one', '/two']) {
+      await click('New endpoint');
+      await page.getByLabel('Address').fill(receiver.url + path);
+      await click('Register');
+      await page.getByText(/whsec_/).waitFor();
+      await click('Done');
+    }
+    await openRow('Webhook endpoints', `${receiver.url}/one`);
+    await close();
+    await openRow('Webhook endpoints', `${receiver.url}/two`);
+    await click('New secret…');
+    await click('New secret');
+    await page.getByText(/whsec_/).waitFor();
+    await page.evaluate('history.go(-2)');
+    await page.getByRole('dialog').getByText(`${receiver.url}/one`).waitFor();
+    expect(await page.getByText(/whsec_/).count()).toBe(0);
+  });
+
   it('finds a rejection by its request id, and opens the connection that lacks the scope', async () => {
     await page.goto(`${staffConsole.baseUrl}/console/integrations`);
     const rows = page.getByRole('table', { name: 'Failed requests' }).locator('tbody tr');

@@ -133,6 +133,7 @@ export default function IntegratorPage() {
             {client && <ClientDrawer key={client.id} client={client} onClose={close} onChanged={request.retry} />}
             {connection !== undefined && (
               <ConnectionDrawer
+                key={connection?.builderId}
                 integratorId={integrator.id}
                 connection={connection}
                 connected={connections.data.map(({ builderId }) => builderId)}
