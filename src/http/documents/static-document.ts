@@ -10,13 +10,11 @@ const compressGzip = promisify(gzip);
 /** Compression that is done once: a document of 4 MB takes a second and becomes a quarter smaller than with the lowest level. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 7 } };
 
-/**
- * How long clients keep a document: not at all, because going back after a sign-out would show the page with its data, `revalidated` with its
- * ETag at each use, or for ever because its path has its hash.
- */
+/** How long clients keep a document: not at all, `revalidated` with its ETag at each use, or for ever because its path has its hash. */
 type CachePolicy = 'unstored' | 'revalidated' | 'immutable';
 
 const CACHE_CONTROL: Record<CachePolicy, string> = {
+  // Otherwise, going back after a sign-out shows a page with its data.
   unstored: 'no-store',
   revalidated: 'public, no-cache',
   immutable: 'public, max-age=31536000, immutable',
