@@ -1,4 +1,4 @@
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import { ActionButtons } from '../../components/action-buttons.tsx';
 import { ActionForm } from '../../components/action-form.tsx';
 import { Identifier } from '../../components/copy.tsx';
@@ -47,11 +47,11 @@ export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; on
     <Drawer title="Webhook endpoint" onClose={onClose}>
       <Loaded request={request}>
         {({ webhookEndpoint }) => (
-          <Fragment key={webhookEndpoint.id}>
+          <>
             <EndpointState endpoint={webhookEndpoint} onClose={onClose} onChanged={request.retry} />
             <ReplayForm endpoint={webhookEndpoint} readAgain={request.retry} />
             <Deliveries endpoint={webhookEndpoint} />
-          </Fragment>
+          </>
         )}
       </Loaded>
     </Drawer>

@@ -142,7 +142,7 @@ export default function IntegratorPage() {
                 onChanged={request.retry}
               />
             )}
-            {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
+            {endpointId && <EndpointDrawer key={endpointId} endpointId={endpointId} onClose={close} />}
             {addedKind === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
             {addedKind === 'endpoint' && <EndpointForm clients={enabled} onClose={close} />}
           </>
