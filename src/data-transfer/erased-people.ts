@@ -5,8 +5,8 @@ import type { Row } from './read-lines.ts';
 /** What stored records have in place of erased people, by the key of the record as JSON. */
 export type ErasedPeople = ReadonlyMap<string, { erasedAt: string; people: Row }>;
 
-/** SQL of the number of erasures of people, which is the same at the end of an import as at its beginning. */
-export const COUNT_ERASURES = "select count(*)::int as count from erasure where kind = 'PERSON'";
+/** SQL of the erasures of people and when each was completed last, which is the same at the end of an import as at its beginning. */
+export const SELECT_ERASURES = `select json_agg(array[id, completed_at::text] order by id)::text as erasures from erasure where kind = 'PERSON'`;
 
 const columnsOf = ({ columns }: FileMapping, properties: readonly string[] = []): Column[] =>
   columns.filter(({ field }) => properties.includes(field));

@@ -7,7 +7,7 @@ import { Folder } from '../shared/folder.ts';
 import { CREATE_ACCESS_TABLE, findAccessChanges } from './access-changes.ts';
 import { createStageFilter } from './builder-rows.ts';
 import { readCatalog } from './catalog.ts';
-import { COUNT_ERASURES } from './erased-people.ts';
+import { SELECT_ERASURES } from './erased-people.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { type FileResult, type ImportOptions, importFile } from './import-file.ts';
@@ -45,7 +45,7 @@ export async function importFolder(
     await client.query(SESSION_SETTINGS);
     await waitForAdvisoryLock(client, LOCK);
     await client.query(`${CREATE_TABLES}; ${CREATE_ACCESS_TABLE}`);
-    const erasures = (await client.query(COUNT_ERASURES)).rows[0].count;
+    const erasures = (await client.query(SELECT_ERASURES)).rows[0].erasures;
     const files: FileResult[] = [];
     for (const mapping of found) {
       const catalog = await readCatalog(client, mapping.table);
@@ -67,15 +67,15 @@ const MAX_ATTEMPTS = 40;
 
 /**
  * Has erasures of people wait for the end of the transaction, so that they find what the import has written. Throws for one that began during
- * the import, or was completed: rows that were read before would bring the person's name back.
+ * the import, or was completed, also once more: rows that were read before would bring the person's name back.
  */
-async function excludeErasures(client: pg.Client, completed: number): Promise<void> {
+async function excludeErasures(client: pg.Client, completed: string | null): Promise<void> {
   const error = new DataTransferError('A person was erased during the import: import again.');
   let attempts = 0;
   await waitForAdvisoryLock(client, PEOPLE_LOCK, undefined, async () => {
     if (++attempts === MAX_ATTEMPTS) throw error;
   });
-  if ((await client.query(COUNT_ERASURES)).rows[0].count !== completed) throw error;
+  if ((await client.query(SELECT_ERASURES)).rows[0].erasures !== completed) throw error;
 }
 
 /** Returns the mappings whose files the folder has. Throws on a file `.ndjson` with an unknown name. */

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFolder } from '../../../src/data-transfer/export.ts';
@@ -12,6 +12,7 @@ import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
 import { listErasedTexts, replaceErasedText } from '../../../src/domain/privacy/listed-texts.ts';
 import { findPeople } from '../../../src/domain/privacy/person.ts';
 import { listPersonalTables } from '../../../src/domain/privacy/personal-tables.ts';
+import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import type { ApiError } from '../../../src/shared/errors.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture, importAndCollect, type Row } from '../../data-transfer/data-transfer-fixture.ts';
@@ -703,6 +704,25 @@ describe('an erased member of staff', () => {
     await expect(importFolder(database, folder, { onProblem })).rejects.toThrow(
       'A person was erased during the import',
     );
+  });
+
+  it('is not brought back by an import during which it is applied again (PRV-11)', async () => {
+    await addUser('user_again', 'Ada Again');
+    const [{ id } = {}] = await run(
+      `update defect set assignees = '[{"id": "ada-1", "name": "Ada Again", "type": "USER"}]', updated_at = '2026-01-01'
+        where id = (select min(id) from defect) returning id`,
+    );
+    const whole = await exportRows({ users: ['user_again'], defects: [id] });
+    const part = await fixture.createFolder({ defects: await readFile(join(whole, 'defects.ndjson'), 'utf8') });
+    await run('delete from defect where id = ?', id);
+    await erasePerson(context, ['user_again']);
+    await importFolder(database, whole, { allowUserChanges: true });
+    // It applies the erasure while the next import reads what it has written.
+    await appendFile(join(part, 'defects.ndjson'), 'not JSON');
+    const onProblem = async () => void (await replayErasures(context));
+    const second = importFolder(database, part, { keepGood: true, onProblem });
+    await expect(second).rejects.toThrow('A person was erased during the import');
+    expect(await findTablesWith(database, 'Ada Again')).toEqual([]);
   });
 
   it('waits for an import that is about to commit, and clears what it has written (PRV-11)', async () => {
