@@ -124,7 +124,10 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   if ((await readStoredErasure(context.storage, erasure.id))?.cancelledAt) return false;
   if (!(await endAccess(context, erasure.id, builderId))) return false;
   await storeErasure(context.storage, erasure);
-  for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');
+  // One after the other: each takes seconds, in which others may become members of another builder.
+  for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId))
+    await erasePerson(context, [id], 'builder erased');
+  await endAccess(context, erasure.id, builderId);
   const rows = await deleteRecords(context, builderId);
   let storedFiles = 0;
   for (const folder of FOLDERS) storedFiles += await context.storage.removeFolder(`${folder}/${builderId}/`);
@@ -165,13 +168,15 @@ const endAccess = (context: PrivacyContext, erasureId: string, builderId: string
     return true;
   });
 
-/** Selects the members of the builder who are members of no other. */
-const findOnlyMembers = (database: Database, builderId: string): Promise<{ id: string }[]> =>
-  database.fork().execute(
+/** Selects a member of the builder who is a member of no other. */
+const findOnlyMember = async (database: Database, builderId: string): Promise<string | undefined> => {
+  const [member] = await database.fork().execute<{ id: string }[]>(
     `select user_id as id from membership m where builder_id = ?
-      and not exists (select from membership o where o.user_id = m.user_id and o.builder_id <> m.builder_id) order by 1`,
+      and not exists (select from membership o where o.user_id = m.user_id and o.builder_id <> m.builder_id) order by 1 limit 1`,
     [builderId],
   );
+  return member?.id;
+};
 
 /** Deletes the rows of all tables that belong to the builder, referring tables first. Returns their number by class name. */
 async function deleteRecords({ database }: PrivacyContext, builderId: string): Promise<Record<string, number>> {

@@ -297,6 +297,34 @@ describe('builder erase', () => {
     expect(erasure!.completedAt).not.toBeNull();
   });
 
+  it('erases no member who becomes one of another builder while others are erased (PRV-9)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const run = (sql: string): Promise<Record<string, unknown>[]> => database.fork().execute(sql);
+    const add = (user: string, builder: string) =>
+      `insert into membership (user_id, builder_id, role, created_at, updated_at) values ('${user}', ${builder}, 'ADMIN', now(), now())`;
+    for (const id of ['user_a1', 'user_z1']) {
+      await run(`insert into app_user (id, name, email, created_at, updated_at)
+        values ('${id}', 'Zoe Moves', '${id}@home.example', now(), now())`);
+      await run(add(id, `'${BUILDER}'`));
+    }
+    let stored = 0;
+    const value: Storage['store'] = async (...values) => {
+      // The second is that of the first member.
+      if (++stored === 2) await run(add('user_z1', `(select min(id) from builder where id <> '${BUILDER}')`));
+      return storage.store(...values);
+    };
+    const context = { ...contextOf(database, storage), storage: Object.create(storage, { store: { value } }) };
+    const { erasure } = await scheduleBuilderErasure(contextOf(database, storage), BUILDER, 0);
+    await executeBuilderErasure(context, erasure);
+    const select = `select id, name = 'Zoe Moves' as kept from app_user where id in ('user_a1', 'user_z1') order by 1`;
+    expect(await run(select)).toEqual([
+      { id: 'user_a1', kept: false },
+      { id: 'user_z1', kept: true },
+    ]);
+    const entries = `select object_id from audit_entry where action = 'membership.deleted' and person_id = 'user_z1'`;
+    expect(await run(entries)).toEqual([{ object_id: `user_z1/${BUILDER}` }]);
+  });
+
   it('is completed after an interruption, and erases again what a restore has brought back (PRV-6)', async () => {
     const database = await fixture.createSampleDatabase();
     const separate = await startStore();
