@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { revokeConsent } from '../../src/domain/access/consents.ts';
 import { usePasswordLink } from '../../src/domain/access/password-links.ts';
 import { canonicalJson, createFingerprint } from '../../src/domain/canonical-json.ts';
 import { createSession, findAccount, findSessionUser } from '../../src/oauth/interaction/sessions.ts';
@@ -335,6 +336,32 @@ describe('an import of an existing user (PRV-12)', () => {
     );
     expect(unlocked).toHaveLength(1);
     expect(await used).toMatchObject({ id: 'user_sam' });
+    await other.close();
+  });
+
+  it('does not wait for the end of an authorisation by the user, which waits for the user (no deadlock)', async () => {
+    await execute(`insert into integrator (id, created_at, updated_at, name) values ('intg_end', now(), now(), 'Sync');
+      insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, grants, scopes, redirect_uris)
+        values ('client_end', now(), now(), 'intg_end', 'Sync', 'PUBLIC', '{}', '{}', '{}');
+      insert into oauth_token_family (id, created_at, client_id, user_id, builder_id, scopes, expires_at)
+        values ('family_end', now(), 'client_end', 'user_sam', 'buil_a', '{}', '9999-01-01')`);
+    const other = await ConcurrentTransaction.open(cli.databases.au1.url);
+    const source = { actor: { type: 'USER', id: 'user_sam' }, origin: {} } as const;
+    const context = { database: cli.databases.au1, clock: cli.clock, source };
+    const { revoked, unlocked } = await other.whileOpen(
+      `select from app_user where id = 'user_sam' for update`,
+      [],
+      async () => {
+        const key = { userId: 'user_sam', clientId: 'client_end', builderId: 'buil_a' };
+        const revoked = revokeConsent(context, key, 'revoked by the user');
+        await other.untilWaiting(1);
+        return { revoked, unlocked: await execute('select from oauth_token_family for update skip locked') };
+      },
+    );
+    expect(unlocked).toHaveLength(1);
+    expect(await revoked).toEqual(['family_end']);
+    await execute(`delete from oauth_token_family; delete from oauth_client where id = 'client_end';
+      delete from integrator where id = 'intg_end'`);
     await other.close();
   });
 

@@ -25,6 +25,9 @@ export const revokeConsent = (
 ): Promise<string[]> =>
   inTransaction(context, async (em, now, record) => {
     const { userId, clientId, builderId } = key;
+    // The entry locks the user who acts: before the families, as in every change of the user that ends them, or the two could deadlock.
+    if (context.source.actor.type === 'USER')
+      await em.execute('select from app_user where id = ? for key share', [userId]);
     const where = { userId, clientId, builderId, revokedAt: null, ...(familyId !== null && { id: familyId }) };
     const families = await em.find(TokenFamily, where, {
       orderBy: { id: 'asc' },
