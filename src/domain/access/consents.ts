@@ -25,7 +25,7 @@ export const revokeConsent = (
 ): Promise<string[]> =>
   inTransaction(context, async (em, now, record) => {
     const { userId, clientId, builderId } = key;
-    // The entry locks the user who acts: before the families, as in every change of the user that ends them, or the two could deadlock.
+    // SQL: the key share with which the entry locks the user who acts. Before the families, as every change of a user: or two could deadlock.
     if (context.source.actor.type === 'USER')
       await em.execute('select from app_user where id = ? for key share', [userId]);
     const where = { userId, clientId, builderId, revokedAt: null, ...(familyId !== null && { id: familyId }) };
