@@ -23,5 +23,7 @@ export function createSignedUrl(
   const signedText = JSON.stringify(['GET', region, objectKey, type, null, name, expires, issuer]);
   const signature = createHmac('sha256', signingKey).update(signedText).digest('base64url');
   const query = new URLSearchParams({ type, ...(name === null ? {} : { name }), issuer, expires, signature });
-  return `${process.env.BASE_URL}/storage/${region}/${objectKey}?${query}`;
+  // The measured service writes spaces as RFC 3986 has them.
+  const text = String(query).replaceAll('+', '%20');
+  return `${process.env.BASE_URL}/storage/${region}/${objectKey}?${text}`;
 }
