@@ -133,7 +133,10 @@ describe('an import of a staff user (PRV-12)', () => {
   it('with a role, or with the issuer or the subject of an identity, is rejected', async () => {
     const secrets = { staffRole: 'ADMIN', oidcIssuer: 'https://login.example.com', oidcSubject: 'sub-1' };
     const users = Object.entries(secrets).map(([field, value], index) => ({
-      ...{ ...SAM, id: `user_new${index}`, email: `${index}@x.example`, [field]: value },
+      ...SAM,
+      id: `user_new${index}`,
+      email: `${index}@x.example`,
+      [field]: value,
     }));
     const { err } = await importRows({ users });
     Object.keys(secrets).forEach((field, index) => {

@@ -75,6 +75,7 @@ function addMigrateCommands(group: CommandGroup): void {
 async function applyMigrations(database: Database, { ownerUrls, databaseUrls }: Config): Promise<string[]> {
   const names = await runPendingMigrations(database, 'auto');
   if (ownerUrls && databaseUrls) {
+    // The user as a connection reads it, also from an address with a malformed one.
     const { user = '' } = new pg.Client({ connectionString: databaseUrls[database.region] });
     await grantServiceRights(database, user);
   }

@@ -127,6 +127,7 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   // One after the other: each takes seconds, in which others may become members of another builder.
   for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId))
     await erasePerson(context, [id], 'builder erased');
+  // Of what was added since the first time.
   await endAccess(context, erasure.id, builderId);
   const rows = await deleteRecords(context, builderId);
   let storedFiles = 0;
