@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EntityProperty, LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Connection } from '../../../entities/connection.entity.ts';
 import { Erasure } from '../../../entities/erasure.entity.ts';
+import { Membership } from '../../../entities/membership.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
 import { getErrorCode } from '../../database/errors.ts';
@@ -14,7 +16,7 @@ import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { inTransaction, lockRow } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
-import { erasePerson, type PrivacyContext } from './erase-person.ts';
+import { erasePerson, ignoreRollback, type PrivacyContext } from './erase-person.ts';
 import { type EndedMembership, recordEndedMemberships } from './erase-records.ts';
 import { type ListedErasure, readStoredErasure, storeErasure } from './erasure-list.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
@@ -125,8 +127,11 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   if (!(await endAccess(context, erasure.id, builderId))) return false;
   await storeErasure(context.storage, erasure);
   // One after the other: each takes seconds, in which others may become members of another builder.
-  for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId))
-    await erasePerson(context, [id], 'builder erased');
+  for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId)) {
+    const others = { userId: id, builderId: { $ne: builderId } };
+    const isOnlyMember = async (em: EntityManager) => (await em.count(Membership, others)) === 0;
+    await erasePerson(context, [id], 'builder erased', isOnlyMember).catch(ignoreRollback);
+  }
   // Of what was added since the first time.
   await endAccess(context, erasure.id, builderId);
   const rows = await deleteRecords(context, builderId);

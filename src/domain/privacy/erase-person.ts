@@ -44,22 +44,30 @@ interface ErasedPerson extends ErasedRows {
 /**
  * Erases the person with these records: users, workers, profiles and contacts (PRV-3), and stores where texts name the person (PRV-4). The
  * erasure is stored outside of the database first, then the database changes in one transaction with the audit entry, then the person's
- * files are deleted. Interrupted anywhere, `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist.
+ * files are deleted. Interrupted anywhere, `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist, and
+ * `Rollback` where `isWanted`, which is called when the user can no longer become a member, says so.
  */
 export const erasePerson = (
   context: PrivacyContext,
   subjectIds: readonly string[],
   reason: string | null = null,
+  isWanted = async (_: EntityManager) => true,
 ): Promise<ErasedPerson> =>
   withAdvisoryLock(context.database.url, PEOPLE_LOCK, async () => {
     const erasure = await createErasure(context, subjectIds);
     await rejectForeignBucket(context.database, context.storage);
-    await storeErasure(context.storage, erasure);
-    return executePersonErasure(context, erasure, reason);
+    return executePersonErasure(context, erasure, reason, async (em) => {
+      if (!(await isWanted(em))) throw new Rollback();
+      await storeErasure(context.storage, erasure);
+    });
   });
 
-/** Ends the transaction of a preview. */
+/** Ends the transaction of a preview, or of an erasure that is not to be. */
 class Rollback extends Error {}
+
+export function ignoreRollback(error: unknown): void {
+  if (!(error instanceof Rollback)) throw error;
+}
 
 /** Returns the texts that an erasure of the person would leave: erases the person, finds the texts, and rolls everything back. */
 export async function previewErasure(context: PrivacyContext, subjectIds: readonly string[]): Promise<FoundText[]> {
@@ -68,9 +76,7 @@ export async function previewErasure(context: PrivacyContext, subjectIds: readon
   await runUnboundedTransaction(context.database, async (em) => {
     ({ texts } = await erasePersonRows(em, context, erasure, null));
     throw new Rollback();
-  }).catch((error) => {
-    if (!(error instanceof Rollback)) throw error;
-  });
+  }).catch(ignoreRollback);
   return texts;
 }
 
@@ -101,9 +107,10 @@ export async function executePersonErasure(
   context: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null = null,
+  begin?: (em: EntityManager) => Promise<void>,
 ): Promise<ErasedPerson> {
   const { database } = context;
-  const erased = await runUnboundedTransaction(database, (em) => erasePersonRows(em, context, erasure, reason));
+  const erased = await runUnboundedTransaction(database, (em) => erasePersonRows(em, context, erasure, reason, begin));
   const storedFiles = await deletePendingFiles(context, erasure.id);
   return { erasureId: erasure.id, pseudonym: erasure.pseudonym!, ...erased, storedFiles };
 }
@@ -113,6 +120,7 @@ async function erasePersonRows(
   { database, clock, source }: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null,
+  begin?: (em: EntityManager) => Promise<void>,
 ): Promise<ErasedRows> {
   const tables = listPersonalTables(database.metadata);
   const now = new Date(clock.now()).toISOString();
@@ -124,6 +132,7 @@ async function erasePersonRows(
     { id: { $in: ids.user } },
     { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
   );
+  await begin?.(em);
   const { person } = await loadPerson(em, tables, ids);
   // An erased user is a member of no builder any longer.
   person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];

@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
+import { addMembership } from '../../../src/domain/access/memberships.ts';
 import {
   cancelBuilderErasure,
   executeBuilderErasure,
@@ -154,6 +156,35 @@ describe('builder erase', () => {
     const people = `select pg_advisory_xact_lock(hashtext('${PEOPLE_LOCK}'))`;
     expect(await other.whileOpen(people, [], () => job.run('au1'))).toEqual({ builders: 0 });
     await other.close();
+  });
+
+  it('erases nobody who becomes a member of another builder while the erasure of people waits (PRV-9)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const context = contextOf(database, storage);
+    const run = (sql: string, values: unknown[] = []) => database.fork().execute(sql, values);
+    await run(`delete from membership where builder_id <> ?`, [BUILDER]);
+    await run(`insert into builder (id, created_at, updated_at, name) values ('buil_other', now(), now(), 'Other')`);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    const other = await ConcurrentTransaction.open(database.url);
+    const { executed } = await other.whileOpen(
+      `select from app_user where id = $1 for key share`,
+      [PRIYA.user],
+      async () => {
+        const executed = executeBuilderErasure(context, erasure);
+        await other.untilWaiting(1);
+        await addMembership(context, { user: PRIYA.user, builderId: 'buil_other', role: 'MEMBER' });
+        return { executed };
+      },
+    );
+    expect(await executed).toBe(true);
+    await other.close();
+    expect(await run('select name, email from app_user where id = ?', [PRIYA.user])).toEqual([
+      { name: PRIYA.name, email: PRIYA.email },
+    ]);
+    expect(await run('select builder_id from membership where user_id = ?', [PRIYA.user])).toEqual([
+      { builder_id: 'buil_other' },
+    ]);
+    expect(await run('select from builder where id = ?', [BUILDER])).toEqual([]);
   });
 
   it('records the connections and memberships that it ends (ACC-20)', async () => {
@@ -308,9 +339,12 @@ describe('builder erase', () => {
       await run(add(id, `'${BUILDER}'`));
     }
     let stored = 0;
+    // Not on the connection of the erasure.
+    const runOutside = AsyncLocalStorage.snapshot();
     const value: Storage['store'] = async (...values) => {
       // The second is that of the first member.
-      if (++stored === 2) await run(add('user_z1', `(select min(id) from builder where id <> '${BUILDER}')`));
+      if (++stored === 2)
+        await runOutside(run, add('user_z1', `(select min(id) from builder where id <> '${BUILDER}')`));
       return storage.store(...values);
     };
     const context = { ...contextOf(database, storage), storage: Object.create(storage, { store: { value } }) };
