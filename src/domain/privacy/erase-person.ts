@@ -146,7 +146,7 @@ async function erasePersonRows(
   const memberships = await em.find(
     Membership,
     { userId: { $in: ids.user } },
-    { orderBy: { userId: 'asc', builderId: 'asc' } },
+    { orderBy: { userId: 'asc', builderId: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);

@@ -50,9 +50,15 @@ export async function eraseStructures(
     const used = [...sql.matchAll(/(?<!:):(\w+)/g)].map(([, name]) => values[name!]!);
     return (await executeBound(em, sql.replace(/(?<!:):(\w+)/g, '?'), used)).affectedRows;
   };
+  const eraseActor = async (table: string, column: string, action: string) => {
+    const isActor = toActorSql(column, action);
+    // The update then sees who else has acted on a row that was locked.
+    await update(`select from ${table} t where ${isActor} order by id for update`);
+    return update(`update ${table} t set ${column} = :pseudonym, updated_at = :now where ${isActor}`);
+  };
   const counts = {
-    SignOnVisit: await update(eraseActorSql('sign_on_visit', 'closed_by', 'visit.closed')),
-    SignOnConflict: await update(eraseActorSql('sign_on_conflict', 'resolved_by', 'conflict.resolved')),
+    SignOnVisit: await eraseActor('sign_on_visit', 'closed_by', 'visit.closed'),
+    SignOnConflict: await eraseActor('sign_on_conflict', 'resolved_by', 'conflict.resolved'),
     Defect: await update(ERASE_ASSIGNEES),
     PhotoReport: await eraseAuthors(em, matches, replacement, now),
   };
@@ -60,9 +66,8 @@ export async function eraseStructures(
 }
 
 /** The audit log says which staff user acted last; the name may have changed since. */
-const eraseActorSql = (table: string, column: string, action: string) => `update ${table} t
-  set ${column} = :pseudonym, updated_at = :now
-  where ${column} is not null and ${column} <> :pseudonym and (${toNamedSql('t.builder_id', `t.${column}`)}
+const toActorSql = (column: string, action: string) => `${column} is not null and ${column} <> :pseudonym
+  and (${toNamedSql('t.builder_id', `t.${column}`)}
     or t.id::text in (select object_id from audit_entry where actor_id = any(:users::text[]) and action = '${action}')
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;

@@ -1,9 +1,11 @@
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFolder } from '../../../src/data-transfer/export.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
+import { removeMembership } from '../../../src/domain/access/memberships.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
@@ -631,6 +633,50 @@ describe('an erased member of staff', () => {
     await em.commit();
     await erasing;
     expect(await findTablesWith(database, 'Lars Late')).toEqual([]);
+  });
+
+  it('is in one entry about a membership that is removed meanwhile (ACC-20)', async () => {
+    await addUser('user_leaves', 'Lee Leaves');
+    const em = database.fork();
+    await em.begin();
+    await removeMembership({ ...context, em }, { user: 'user_leaves', builderId: BUILDER });
+    await em.flush();
+    const erasing = erasePerson(context, ['user_leaves']);
+    await expect
+      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+      .toHaveLength(1);
+    await em.commit();
+    const { pseudonym } = await erasing;
+    const entries = `select from audit_entry where action = 'membership.deleted' and person_id = ?`;
+    expect(await run(entries, pseudonym)).toHaveLength(1);
+  });
+
+  it('is not taken from a visit that somebody else closes again meanwhile (PRV-3)', async () => {
+    await addUser('user_first', 'Fay First', 'OPERATOR');
+    await addUser('user_second', 'Sue Second', 'OPERATOR');
+    const [visit] = await run(`select max(id) as id from sign_on_visit`);
+    const close = async (em: EntityManager, id: string, name: string) => {
+      const actor = { type: 'STAFF', id, role: 'OPERATOR' } as const;
+      const change = { action: 'visit.closed', objectId: String(visit!.id), after: {} } as const;
+      await recordAudit(em, { actor, origin: {}, at: new Date().toISOString(), ...change });
+      await em.execute(
+        'update sign_on_visit set signed_off_at = null, closed_at = now(), closed_by = ?, updated_at = now() where id = ?',
+        [name, visit!.id],
+      );
+    };
+    await close(database.fork(), 'user_first', 'Fay First');
+    const em = database.fork();
+    await em.begin();
+    await close(em, 'user_second', 'Sue Second');
+    const erasing = erasePerson(context, ['user_first']);
+    await expect
+      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+      .toHaveLength(1);
+    await em.commit();
+    await erasing;
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
+      { closed_by: 'Sue Second' },
+    ]);
   });
 
   it('changes no report that gets another author meanwhile, and ends where one is deleted meanwhile (PRV-3)', async () => {
