@@ -102,14 +102,20 @@ export function toStoreAccessSql(mapping: FileMapping): { returning: string; cte
   };
 }
 
-/** A user who was as in the folder when the import checked it, and was changed before it wrote. Others are locked between. */
-const CHANGED_MEANWHILE = `select from import_access join app_user t on t.id = key[1] where kind = 'user'
-  and (t.staff_role is not null or before ->> 'disabledAt' <> '' and t.disabled_at is null
-    or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}')`;
+/** A user who was as in the folder when the import checked it, and was changed before it wrote (others are locked between), or is foreign since. */
+const toChangedMeanwhileSql = (foreign: string) => `
+  select from import_access join app_user t on t.id = key[1] where kind = 'user' and (
+    t.staff_role is not null or before ->> 'disabledAt' <> '' and t.disabled_at is null
+    or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}'
+    or t.id in (${foreign}))`;
 
-/** Returns the audited records that the import has changed, without new ones. */
-export async function findAccessChanges(client: pg.ClientBase, allowUserChanges = false): Promise<AccessChange[]> {
-  if ((await client.query(CHANGED_MEANWHILE, [allowUserChanges])).rowCount! > 0)
+/** Returns the audited records that the import has changed, without new ones. @param foreign SQL of the ids of users whom it may not change. */
+export async function findAccessChanges(
+  client: pg.ClientBase,
+  allowUserChanges = false,
+  foreign = 'null',
+): Promise<AccessChange[]> {
+  if ((await client.query(toChangedMeanwhileSql(foreign), [allowUserChanges])).rowCount! > 0)
     throw new DataTransferError('A user was changed during the import: import again.');
   return (await client.query('select kind, key, "builderId", before, after from import_access order by position')).rows;
 }

@@ -11,6 +11,10 @@ import { toJoinCondition } from './statements.ts';
 /** Files whose records no single builder owns. */
 const SHARED = ['users.ndjson', 'integrators.ndjson'];
 
+/** Returns SQL of the ids of users whom records of other builders name. */
+export const selectForeignUsers = (mappings: readonly FileMapping[], builderId: string): string =>
+  selectNamedIds(mappings, 'users.ndjson', `<> ${pg.escapeLiteral(builderId)}`);
+
 /** Returns SQL of the ids in a shared file that records of builders name. @param builders SQL condition of the builder's id: `= 'buil_a1'` */
 const selectNamedIds = (mappings: readonly FileMapping[], file: string, builders: string): string =>
   mappings
@@ -53,8 +57,7 @@ export async function createStageFilter(
   const conditionOf = createBuilderFilter(metadata, mappings, builderId);
   const named = await findNamedIds(mappings, folder, builderId);
   const isNamed = `id = any(array[${[...named].map((id) => pg.escapeLiteral(id)).join()}]::text[])`;
-  const literal = pg.escapeLiteral(builderId);
-  const ofOthers = selectNamedIds(mappings, 'users.ndjson', `<> ${literal}`);
+  const ofOthers = selectForeignUsers(mappings, builderId);
   const toCondition = (mapping: FileMapping) => {
     if (mapping.file === 'integrators.ndjson')
       return `${isNamed} and not exists (select from integrator t where t.id = import_stage.id)`;

@@ -492,6 +492,25 @@ describe('import --builder', () => {
     expect(await userOf('user_stranger')).toBeUndefined();
   });
 
+  it('ends where a user becomes a member of another builder between the check and the write', async () => {
+    const query = pg.Client.prototype.query as (...values: unknown[]) => Promise<unknown>;
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    let joining: Promise<unknown> | undefined;
+    spy.mockImplementation(function (this: pg.Client, ...values: unknown[]) {
+      if (joining || !String(values[0]).startsWith('insert into import_waiting')) return query.apply(this, values);
+      joining = execute(`insert into membership (user_id, builder_id, created_at, updated_at, role)
+        values ('user_sam', 'buil_b', now(), now(), 'MEMBER')`);
+      return joining.then(() => query.apply(this, values));
+    } as never);
+    const rows = { users: [{ ...SAM, name: 'Taken' }], memberships: [membership(SAM.id, 'buil_a', 'OWNER')] };
+    const { code, err } = await importRows(rows, '--builder', 'buil_a');
+    spy.mockRestore();
+    expect([code, err]).toEqual([1, 'A user was changed during the import: import again.\n']);
+    expect(await userOf(SAM.id)).toMatchObject({ name: SAM.name });
+    expect(await importRows(rows, '--builder', 'buil_a')).toMatchObject({ code: 0 });
+    expect(await userOf(SAM.id)).toMatchObject({ name: SAM.name });
+  });
+
   it('leaves a user who has left another builder, whose report still names the author, as it is', async () => {
     const [report] = await readSample('photo-reports');
     const insert = `insert into photo_report (id, created_at, updated_at, builder_id, integrator_id, source_app, source_external_id,
