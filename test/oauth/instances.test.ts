@@ -3,10 +3,19 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Database } from '../../src/database/database.ts';
 import { addMembership, removeMembership } from '../../src/domain/access/memberships.ts';
 import { OPERATOR } from '../support/audit.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 import { useLongerTimeLimits } from '../support/longer-time-limits.ts';
+import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
-import { addApplication, addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
+import {
+  addApplication,
+  addBuilder,
+  addUser,
+  authorizationParameters,
+  REDIRECT_URI,
+  responseParametersOf,
+} from './fixtures.ts';
 
 /** Two instances of the service with separate connections to the same databases. */
 let deployment: TestDeployment;
@@ -125,6 +134,28 @@ describe('a revoked token (ACC-5)', () => {
     const { status, body } = await refreshTokens(firstInstance, flow, tokens.refresh_token);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
     expect((await requestMe(firstInstance, (await obtainTokens(firstInstance, flow)).access_token)).status).toBe(200);
+  });
+
+  test('is not given for a consent that was stored while the membership was removed (OAU-35)', async () => {
+    const context = { database: deployment.databases.au1, clock: deployment.clock, source: OPERATOR };
+    const key = { user: 'user_a', builderId: 'buil_a' };
+    const browser = new Browser(firstInstance.app);
+    const consent = await browser.signIn(await browser.open(authorizationParameters(flow.clientId)), flow.email);
+    const other = await ConcurrentTransaction.open(context.database.url);
+    const em = context.database.fork();
+    await em.begin();
+    await removeMembership({ ...context, em }, key);
+    await em.flush();
+    const allowed = browser.submit(consent, 'Allow');
+    await Promise.race([other.untilWaiting(1), allowed]);
+    await em.commit();
+    await other.close();
+    await addMembership(context, { ...key, role: 'SITE_MANAGER' });
+    const { code, error } = responseParametersOf((await allowed).location!);
+    expect([code && (await exchangeCode(firstInstance, flow, code)).status, error]).toEqual([
+      undefined,
+      'access_denied',
+    ]);
   });
 
   test('stays rejected until it expires', async () => {

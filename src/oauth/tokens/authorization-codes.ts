@@ -6,6 +6,7 @@ import { toConsentId } from '../../domain/access/consents.ts';
 import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
+import { accessDenied } from '../errors.ts';
 import { createTokenLookup, type StoredToken } from './token-families.ts';
 
 /** Lifetime of a code in seconds. OAU-30. */
@@ -24,6 +25,10 @@ export const issueAuthorizationCode = (
     await em.insert(TokenFamily, { id: familyId, ...consent, createdAt: now, expiresAt, revokedAt: null });
     await em.insert(AuthorizationCode, { digest, familyId, ...binding, createdAt: now, expiresAt, usedAt: null });
     const { builderId, userId } = consent;
+    // SQL: a removal of the membership waits, and then revokes the family. After the user, whom the family locks, as every change of a user.
+    const sql = 'select from membership where user_id = ? and builder_id = ? for key share';
+    if ((await em.execute(sql, [userId, builderId])).length === 0)
+      throw accessDenied('The user is not a member of the builder.');
     const subject = { objectId: toConsentId(consent), builderId, personId: userId };
     await record({ ...subject, action: 'consent.granted', after: consent });
     return code;
