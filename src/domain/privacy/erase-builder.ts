@@ -25,6 +25,8 @@ const BATCH_ROWS = 5_000;
 /** Attempts to delete a builder for which requests still write records, one second apart: a revocation needs up to one second. */
 const ATTEMPTS = 5;
 const FOREIGN_KEY_VIOLATION = '23503';
+/** What an entry and an erasure must end first. Rows that were added since prevent that the builder's row is deleted. */
+const UNENDED: Record<string, string> = { membership: ' and false', connection: " and status = 'REVOKED'" };
 /** Folders of the storage whose objects are below the id of their builder. The sweep deletes others to which no row refers any longer. */
 const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents', 'snapshots'];
 
@@ -126,15 +128,21 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
   if ((await readStoredErasure(context.storage, erasure.id))?.cancelledAt) return false;
   if (!(await endAccess(context, erasure.id, builderId))) return false;
   await storeErasure(context.storage, erasure);
-  // One after the other: each takes seconds, in which others may become members of another builder.
-  for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId)) {
-    const others = { userId: id, builderId: { $ne: builderId } };
-    const isOnlyMember = async (em: EntityManager) => (await em.count(Membership, others)) === 0;
-    await erasePerson(context, [id], 'builder erased', isOnlyMember).catch(ignoreRollback);
+  const rows: Record<string, number> = {};
+  for (let attempt = 1, isDeleted = false; !isDeleted; attempt++) {
+    // One after the other: each takes seconds, in which others may become members of another builder.
+    for (let id = await findOnlyMember(database, builderId); id; id = await findOnlyMember(database, builderId)) {
+      const others = { userId: id, builderId: { $ne: builderId } };
+      const isOnlyMember = async (em: EntityManager) => (await em.count(Membership, others)) === 0;
+      await erasePerson(context, [id], 'builder erased', isOnlyMember).catch(ignoreRollback);
+    }
+    // Of what was added since the last time.
+    await endAccess(context, erasure.id, builderId);
+    isDeleted = await deleteRecords(context, builderId, rows).catch(async (error) => {
+      if (getErrorCode(error) !== FOREIGN_KEY_VIOLATION || attempt === ATTEMPTS) throw error;
+      return sleep(1_000, false);
+    });
   }
-  // Of what was added since the first time.
-  await endAccess(context, erasure.id, builderId);
-  const rows = await deleteRecords(context, builderId);
   let storedFiles = 0;
   for (const folder of FOLDERS) storedFiles += await context.storage.removeFolder(`${folder}/${builderId}/`);
   await inTransaction(context, async (em, now, record) => {
@@ -184,24 +192,17 @@ const findOnlyMember = async (database: Database, builderId: string): Promise<st
   return member?.id;
 };
 
-/** Deletes the rows of all tables that belong to the builder, referring tables first. Returns their number by class name. */
-async function deleteRecords({ database }: PrivacyContext, builderId: string): Promise<Record<string, number>> {
+/** Deletes the rows of all tables that belong to the builder, referring tables first. Adds their number to that of their class. */
+async function deleteRecords({ database }: PrivacyContext, builderId: string, rows: Record<string, number>) {
   const tables = listPersonalTables(database.metadata);
-  const rows: Record<string, number> = {};
   const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
   try {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        for (const table of [...tables].reverse()) {
-          const deleted = await deleteRows(client, table, builderCondition(table, tables), builderId);
-          if (deleted > 0) rows[table.className] = (rows[table.className] ?? 0) + deleted;
-        }
-        return rows;
-      } catch (error) {
-        if (getErrorCode(error) !== FOREIGN_KEY_VIOLATION || attempt === ATTEMPTS) throw error;
-        await sleep(1_000);
-      }
+    for (const table of [...tables].reverse()) {
+      const condition = builderCondition(table, tables);
+      const deleted = await deleteRows(client, table, condition && condition + (UNENDED[table.table] ?? ''), builderId);
+      if (deleted > 0) rows[table.className] = (rows[table.className] ?? 0) + deleted;
     }
+    return true;
   } finally {
     await client.end();
   }

@@ -416,6 +416,41 @@ describe('builder erase', () => {
     expect(await findTablesWith(database, BUILDER)).toEqual(KEPT);
   });
 
+  it('erases and records those who become members, and connections, while records are deleted (PRV-9, ACC-20)', async () => {
+    const database = await fixture.createSampleDatabase();
+    const separate = await startStore();
+    const context = contextOf(database, separate.storages.au1);
+    const run = (sql: string) => database.fork().execute(sql);
+    await run(`insert into app_user (id, name, email, created_at, updated_at)
+      values ('user_late', 'Zoe Late', 'zoe@late.example', now(), now())`);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    const other = await ConcurrentTransaction.open(database.url);
+    let executed: Promise<boolean> | undefined;
+    const add = `with added as (insert into membership (user_id, builder_id, role, created_at, updated_at)
+        values ('user_late', '${BUILDER}', 'ADMIN', now(), now())),
+      integrator as (insert into integrator (id, created_at, updated_at, name, deep_link_schemes)
+        values ('intg_late', now(), now(), 'X', '{}'))
+      insert into connection (integrator_id, builder_id, created_at, updated_at, status, scopes)
+        values ('intg_late', '${BUILDER}', now(), now(), 'ACTIVE', '{read:photos}')`;
+    await other.whileOpen(add, [], async () => {
+      executed = executeBuilderErasure(context, erasure);
+      // The statement that deletes the builder.
+      await other.untilWaiting(1);
+    });
+    expect(await executed).toBe(true);
+    await other.close();
+    await separate.stop();
+    expect(await findTablesWith(database, BUILDER)).toEqual(KEPT);
+    expect(await findTablesWith(database, 'Zoe Late')).toEqual([]);
+    const [user] = (await run(`select name from app_user where id = 'user_late'`)) as { name: string }[];
+    const ended = `select action, object_id from audit_entry
+      where object_id in ('${user!.name}/${BUILDER}', 'intg_late/${BUILDER}') order by 1`;
+    expect(await run(ended)).toEqual([
+      { action: 'connection.revoked', object_id: `intg_late/${BUILDER}` },
+      { action: 'membership.deleted', object_id: `${user!.name}/${BUILDER}` },
+    ]);
+  });
+
   it('leaves no total of the builder when the totals are compacted meanwhile (PRV-9)', async () => {
     const database = await fixture.createSampleDatabase();
     const separate = await startStore();
