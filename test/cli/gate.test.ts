@@ -94,7 +94,7 @@ describe('gate simulate', () => {
     }
   });
 
-  it.each(['{"clients":[{"clientSecret":"abc', '{"clients":[]}', 'null'])(
+  it.each(['{"clients":[{"clientSecret":"abc', '{"clients":[]}', '{"clients":[null]}', '{"clients":5}', 'null'])(
     'needs a demo in au1, unlike %s',
     async (file) => {
       const folder = await mkdtemp(join(tmpdir(), 'gate-'));
@@ -109,6 +109,9 @@ describe('gate simulate', () => {
     [['--workers', '9999'], '--workers: '],
     [['--client', 'cli_a1'], '--builder: is required with --client.'],
     [['--faults', 'rain'], "argument 'rain' is invalid"],
+    // No date is so early, and no array so long.
+    [['--days', '9999999999'], 'It must be at most 10000.'],
+    [['--gates', '9999999999'], 'It must be at most 10000.'],
   ])('rejects %s', async (args, error) => {
     const { code, result } = await simulate(args);
     expect([code, result.error]).toEqual([1, expect.stringContaining(error)]);

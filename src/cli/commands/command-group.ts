@@ -47,15 +47,16 @@ export function parsePositiveInteger(text: string): number {
 /** Entries of a page, at most. */
 const MAX_PAGE_SIZE = 1000;
 
+/** Returns a parser of integers from 1 to a maximum. */
+export const createIntegerParser = (max: number) => (text: string) => {
+  const value = parsePositiveInteger(text);
+  if (value > max) throw new InvalidArgumentError(`It must be at most ${max}.`);
+  return value;
+};
+
 /** Creates the option `--limit`. */
 export const limitOption = (description: string, size: number) =>
-  option('--limit <number>', description)
-    .default(size)
-    .argParser((text) => {
-      const value = parsePositiveInteger(text);
-      if (value > MAX_PAGE_SIZE) throw new InvalidArgumentError(`It must be at most ${MAX_PAGE_SIZE}.`);
-      return value;
-    });
+  option('--limit <number>', description).default(size).argParser(createIntegerParser(MAX_PAGE_SIZE));
 
 /** The program, or a group of its commands. */
 export class CommandGroup {

@@ -10,10 +10,10 @@ import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import { createProgressReporter } from '../io/progress.ts';
 import { GATE_FAULTS, simulateGates } from '../services/gate-simulator.ts';
-import { type CommandGroup, type CommandOptions, option, parsePositiveInteger, required } from './command-group.ts';
+import { type CommandGroup, type CommandOptions, createIntegerParser, option, required } from './command-group.ts';
 
 const number = (name: string, value: number, description: string) =>
-  option(`${name} <number>`, description).default(value).argParser(parsePositiveInteger);
+  option(`${name} <number>`, description).default(value).argParser(createIntegerParser(10_000));
 
 /** Adds the command that plays gates. */
 export function addGateCommands(program: CommandGroup): void {
@@ -63,7 +63,7 @@ async function readCredentials({ env, stdin }: CliIo, { client, builder }: Comma
   const demo: DemoFile | null = await readFile(join(dataDir, 'demo.json'), 'utf8')
     .then(JSON.parse)
     .catch(() => null);
-  const demoClient = demo?.clients?.find(({ name }) => name === 'A');
+  const demoClient = Array.from(demo?.clients ?? []).find((each) => each?.name === 'A');
   if (!demoClient || !demo?.attendance) throw CliError.forOption('--client', 'is required where au1 has no demo');
   const { clientId, clientSecret } = demoClient;
   return { builderId: builder ?? demo.attendance.builderId, connection: { ...connection, clientId, clientSecret } };
