@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { cp, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,6 +10,7 @@ import { exportData, importData } from '../../src/cli/services/data-transfer.ts'
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { renderNext } from '../../src/domain/photos/render-photo.ts';
+import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { OperatorError } from '../../src/shared/operator-error.ts';
@@ -110,6 +112,23 @@ describe('photos', () => {
     const [copy, elsewhere] = [await fixture.createEmptyDatabase(), await createStorages()];
     await importSampleFiles(copy, elsewhere, out);
     for (const { key } of photos) expect(await elsewhere.au1.byteStore.stat(key!), key).not.toBeNull();
+  });
+
+  it('are not swept between the search for stored ones and the commit of their rows (UPL-30)', async () => {
+    const [database, storages] = [await fixture.createEmptyDatabase(), await createStorages()];
+    const { byteStore } = storages.au1;
+    const swept: [string, unknown][] = [];
+    const stat = vi.spyOn(byteStore, 'stat').mockImplementationOnce(async (key) => {
+      // As an import of a day ago has left it, which failed.
+      await storages.au1.store(key, createReadStream(join(SAMPLES, 'files', key)), 'image/jpeg', 1e6);
+      const found = await byteStore.stat(key);
+      swept.push([key, await sweep(database, storages.au1, Date.now() + 2 * 86_400_000)]);
+      return found;
+    });
+    await importSampleFiles(database, storages, SAMPLES);
+    stat.mockRestore();
+    expect(swept).toEqual([[expect.any(String), null]]);
+    expect(await byteStore.stat(swept[0]![0])).not.toBeNull();
   });
 
   it('have their names, and the rows that refer to them, in an export only when they are complete', async () => {

@@ -7,11 +7,13 @@ import { requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
+import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
 import { NO_DOMAIN } from '../../domain/privacy/erase-records.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import { SWEEP_LOCK } from '../../domain/uploads/sweep.ts';
 import type { Message } from '../../mail/mailer.ts';
 import { createAddressChangeMessages } from '../../mail/messages.ts';
 import { Folder } from '../../shared/folder.ts';
@@ -75,13 +77,12 @@ export async function importData(
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
     const opened = await Folder.open(folder);
     const isLeftOut = builderId ? await createLeftOutPredicate(database.metadata, opened, builderId) : () => false;
-    const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, opened, isLeftOut));
-    const { files, committed } = await importFolder(
-      database,
-      folder,
-      { keepGood, builderId, allowUserChanges, onProgress, onProblem, beforeCommit },
-      fileDefinitions,
-    );
+    const options = { keepGood, builderId, allowUserChanges, onProgress, onProblem };
+    const { files, committed } = await withAdvisoryLock(database.url, SWEEP_LOCK, async (signal) => {
+      const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, opened, isLeftOut));
+      const commit: typeof beforeCommit = (...work) => beforeCommit(...work).then(() => signal.throwIfAborted());
+      return importFolder(database, folder, { ...options, beforeCommit: commit }, fileDefinitions);
+    });
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
     if (!committed) {
       const bad = files.reduce((sum, file) => sum + file.bad, 0);

@@ -17,8 +17,8 @@ const GRACE_MS = RETENTION_RULES.objects.days * 24 * HOUR_MS;
 const TEMPORARY_MS = RETENTION_RULES.temporaryFiles.days * 24 * HOUR_MS;
 const BATCH_SIZE = 500;
 
-/** Advisory lock: one instance sweeps at a time. */
-const LOCK = 'builder-integration-api storage sweep';
+/** Advisory lock: one instance sweeps at a time, and none during an import, whose rows it would not see. */
+export const SWEEP_LOCK = 'builder-integration-api storage sweep';
 
 const selectUnreferenced = (row: string): string =>
   `select k from json_array_elements_text($1::json) k where not exists (${row})`;
@@ -60,7 +60,7 @@ interface SweepResult {
  * @param now Milliseconds since the epoch.
  */
 export async function sweep(database: Database, storage: Storage, now: number): Promise<SweepResult | null> {
-  return tryWithAdvisoryLock(database.url, LOCK, async (signal) => {
+  return tryWithAdvisoryLock(database.url, SWEEP_LOCK, async (signal) => {
     await requireOwnBucket(database, storage);
     // A second connection, because the transaction of the lock stays open: rows must be deleted durably before their objects.
     const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
