@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { findChangesWithoutEntry } from '../support/audit.ts';
+import { findChangesWithoutEntry, noteChanges } from '../support/audit.ts';
 import { createPicture } from '../support/images.ts';
 import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
@@ -110,12 +110,20 @@ const list = async (...args: string[]) => (await cli.json(['audit', 'list', ...a
 describe('each command that changes access', () => {
   it('is recorded with operator, host and command, or not made (ACC-20, ACC-21)', async () => {
     const times: string[] = [];
+    const refusedGroups = new Set<string>();
+    const noted = await noteChanges(cli.databases.au1);
     for (const [command] of COMMANDS) {
       cli.clock.at += 1000;
       times.push(toTimestamp(cli.clock.at));
-      const refuse = () => expect(run(command)).rejects.toThrow(REFUSED);
-      expect([command, await findChangesWithoutEntry(cli.databases.au1, refuse)]).toEqual([command, []]);
+      // That a change and its entry are of one transaction is tested for every command, and that the command fails without it for one of a group.
+      const [group] = command.split(' ', 1);
+      if (!refusedGroups.has(group!)) {
+        const refuse = () => expect(run(command)).rejects.toThrow(REFUSED);
+        expect([command, await findChangesWithoutEntry(cli.databases.au1, refuse)]).toEqual([command, []]);
+        refusedGroups.add(group!);
+      }
       await run(command);
+      expect([command, await noted.takeUnrecorded()]).toEqual([command, []]);
     }
     const entries: Record<string, string>[] = await list('--limit', '100');
     const recorded = COMMANDS.map(([command], index) => [

@@ -15,16 +15,20 @@ const REFUSE_ENTRIES = `create function refuse_entry() returns trigger language 
 /** Tables that are written beside a change: reads, requests and sign-ins are recorded, and events that are there already get their numbers. */
 const OTHERS = /^event|audit_entry|rate|usage|attempt|session/;
 
+async function findTables(database: Database): Promise<string[]> {
+  const all: { name: string }[] = await database
+    .fork()
+    .execute(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
+  return all.map(({ name }) => name).filter((name) => !OTHERS.test(name));
+}
+
 /** Runs the work while the audit log takes no entry. Returns the tables in which it has changed rows. */
 export async function findChangesWithoutEntry(database: Database, work: () => Promise<unknown>): Promise<string[]> {
   const em = database.fork();
-  const all = await em.execute<{ name: string }[]>(
-    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
-  );
-  const tables = all.filter(({ name }) => !OTHERS.test(name));
+  const tables = await findTables(database);
   // A changed row has another place or transaction.
   const selects = tables.map(
-    ({ name }) =>
+    (name) =>
       `select '${name}' as name, (select sum(hashtextextended(xmin::text || ctid::text, 0))::text from "${name}") as digest`,
   );
   const digest = () => em.execute<{ name: string; digest: string }[]>(selects.join(' union all '));
@@ -38,4 +42,25 @@ export async function findChangesWithoutEntry(database: Database, work: () => Pr
   } finally {
     await em.execute('drop function refuse_entry cascade');
   }
+}
+
+/** Notes which rows of which table each transaction changes. */
+const NOTE_CHANGES = `create schema noted;
+  create table noted.change (name text, xid xid8);
+  create function noted.note() returns trigger language plpgsql as
+    'begin insert into noted.change values (tg_table_name, pg_current_xact_id()); return null; end'`;
+
+/**
+ * Notes the changes of rows from now on. `takeUnrecorded` returns the tables that were changed since its last call by a transaction that
+ * wrote no entry into the audit log: what such a transaction changes is made without an entry too.
+ */
+export async function noteChanges(database: Database): Promise<{ takeUnrecorded(): Promise<string[]> }> {
+  const em = database.fork();
+  const trigger = (name: string) =>
+    `create trigger note after insert or update or delete on "${name}" for each row execute function noted.note()`;
+  const names = [...(await findTables(database)), 'audit_entry'];
+  await em.execute([NOTE_CHANGES, ...names.map(trigger)].join(';'));
+  const take = `with taken as (delete from noted.change returning *)
+    select distinct name from taken where xid not in (select xid from taken where name = 'audit_entry') order by 1`;
+  return { takeUnrecorded: async () => (await em.execute<{ name: string }[]>(take)).map(({ name }) => name) };
 }
