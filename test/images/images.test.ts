@@ -138,7 +138,10 @@ describe('an image', () => {
       expect(await inspect(moved), `${length}`).toMatchObject({ width: 40, takenAt: null });
     }
     const moved = moveExifBehindPixels(bytes);
-    for (let left = 12; left < moved.length - moved.indexOf('eXIf'); left++) {
+    const most = moved.length - moved.indexOf('eXIf') - 1;
+    for (let left = 12; left <= most; left++) {
+      // Each byte of the ends of the chunk, and some of its middle.
+      if (left > 24 && left < most - 24 && left % 16 > 0) continue;
       expect(await inspect(truncate(moved, left))).toMatchObject({ width: 40 });
     }
   });

@@ -501,12 +501,11 @@ describe('the limit of a day (REQ-2)', () => {
 
   it('is not passed by two processes together, and the others are counted', async () => {
     await fill(MAX_LOGGED - 10);
-    const [{ id: filled }] = await sql<{ id: string }>(
-      'select max(id) as id from request_log where integrator_id = ?',
-      [integratorId],
-    );
+    const [filled] = await sql<{ id: string }>('select max(id) as id from request_log where integrator_id = ?', [
+      integratorId,
+    ]);
     for (let round = 0; round < 8; round++) {
-      await sql('delete from request_log where integrator_id = ? and id > ?', [integratorId, filled]);
+      await sql('delete from request_log where integrator_id = ? and id > ?', [integratorId, filled!.id]);
       const logs = [createLog(), createLog(), createLog()];
       for (const [index, log] of logs.entries())
         for (let number = 0; number < 8; number++) log.add('au1', requestOf(`GET /${round}/${index}`), failed());
