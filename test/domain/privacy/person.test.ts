@@ -267,23 +267,29 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
     });
 
     it('completes an erasure that was interrupted before its transaction, and one before its files were deleted', async () => {
-      const interrupted = await fixture.createSampleDatabase();
-      await namePriyaEverywhere(interrupted, storage);
+      const email = 'ines@example.com';
+      await database
+        .fork()
+        .execute(`insert into app_user select (jsonb_populate_record(t, ?::jsonb)).* from app_user t where id = ?`, [
+          JSON.stringify({ id: 'user_ines', name: 'Ines Interrupted', email }),
+          PRIYA.user,
+        ]);
+      expect(await findTablesWith(database, email)).toEqual(['app_user']);
       const erasure = {
-        ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user], builderIds: [] },
+        ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: ['user_ines'], builderIds: [] },
         ...{ pseudonym: 'Erased person 00000000a1', requestedAt: '2026-06-01T00:00:00.000Z' },
         ...{ dueAt: '2026-06-01T00:00:00.000Z', cancelledAt: null },
       };
       await storeErasure(storage, erasure);
-      await claimBucket(interrupted, storage);
-      await replayErasures(contextOf(interrupted, storage));
-      expect(await findTablesWith(interrupted, PRIYA.email)).toEqual([]);
+      await claimBucket(database, storage);
+      await replayErasures(contextOf(database, storage));
+      expect(await findTablesWith(database, email)).toEqual([]);
       const key = 'pictures/left/behind.png';
       await storeText(storage, key);
-      await interrupted
+      await database
         .fork()
         .execute(`update erasure set pending_keys = ?::text[] where id = ?`, [`{${key}}`, erasure.id]);
-      await replayErasures(contextOf(interrupted, storage));
+      await replayErasures(contextOf(database, storage));
       expect(await storage.byteStore.stat(key)).toBeNull();
     });
 
