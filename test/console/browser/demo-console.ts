@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
 import { buildApp } from '../../../src/app.ts';
@@ -11,6 +11,7 @@ import { loadDemo } from '../../../src/demo/load.ts';
 import { storeDemoPictures } from '../../../src/demo/store-pictures.ts';
 import { startSequencer } from '../../../src/domain/events/sequencer.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
+import type { RegionId } from '../../../src/shared/regions.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 import { openStorages } from '../../../src/storage/storage.ts';
 import { launchChromium } from '../../oauth/chromium.ts';
@@ -44,19 +45,53 @@ function createDemoClock(): Clock {
   return { now: () => Date.now() + offset };
 }
 
-export async function startDemoConsole(): Promise<DemoConsole> {
-  const clock = createDemoClock();
-  const folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
+interface LoadedDemo {
+  demo: DemoFile;
+  /** Names of the databases. */
+  templates: Record<RegionId, string>;
+  /** Pictures by their paths in the data folder. */
+  pictures: Map<string, Buffer>;
+}
+
+/** The demo, which is loaded once for all files of a test worker. */
+let loadedDemo: Promise<LoadedDemo> | undefined;
+
+async function loadDemoOnce(): Promise<LoadedDemo> {
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-demo-'));
   const [au1, us1] = await Promise.all([createDatabase(), createDatabase()]);
   const databases: Databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
-  const port = await freePort();
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const limits = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' };
-  const env = { PORT: String(port), BASE_URL: baseUrl, DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY: newSecret() };
-  const config = loadConfig({ ...env, ...limits });
+  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY: newSecret() });
+  const clock = { now: () => LOADED_AT };
   const storages = openStorages(config, { secrets: config.tokenKeys!, clock });
   const loaded = await loadDemo(databases, config, DEMO_KEY, clock, () => storeDemoPictures(storages));
   const demo = JSON.parse(await readFile(loaded!.file, 'utf8')) as DemoFile;
+  await Promise.all(Object.values(databases).map((database) => database.close()));
+  const pictures = new Map<string, Buffer>();
+  for (const path of await readdir(folder, { recursive: true })) {
+    if ((await stat(join(folder, path))).isFile()) pictures.set(path, await readFile(join(folder, path)));
+  }
+  await rm(folder, { recursive: true });
+  const nameOf = ({ url }: { url: string }) => new URL(url).pathname.slice(1);
+  return { demo, templates: { au1: nameOf(au1), us1: nameOf(us1) }, pictures };
+}
+
+export async function startDemoConsole(): Promise<DemoConsole> {
+  loadedDemo ??= loadDemoOnce();
+  const { templates, pictures, demo: loaded } = await loadedDemo;
+  const clock = createDemoClock();
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
+  for (const [path, bytes] of pictures) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), bytes);
+  }
+  const [au1, us1] = await Promise.all([createDatabase(templates.au1), createDatabase(templates.us1)]);
+  const databases: Databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const demo = { ...loaded, baseUrl };
+  const limits = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' };
+  const env = { PORT: String(port), BASE_URL: baseUrl, DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY: newSecret() };
+  const config = loadConfig({ ...env, ...limits });
   const app = await buildApp(config, { databases, clock, tokenKeys: config.tokenKeys! });
   await app.listen({ host: '127.0.0.1', port });
   const stopSequencer = startSequencer(databases, pino({ level: 'silent' }));
