@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
 import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
@@ -24,8 +24,6 @@ beforeAll(async () => {
   drops.push(au1.drop, us1.drop);
   port = await freePort();
 });
-
-afterEach(endPrograms);
 
 afterAll(async () => {
   await Promise.all(drops.map((drop) => drop()));
@@ -79,27 +77,54 @@ async function findWorkers({ process }: ProgramRun): Promise<number[]> {
   return children.trim().split(' ').filter(Boolean).map(Number);
 }
 
-const isRunning = async (pid: number) => (await readdir('/proc')).includes(String(pid));
-
-const logLines = ({ output }: ProgramRun, message: RegExp) =>
+/** Lines of the log of a program whose message matches, after those that were there before a test. */
+const logLines = ({ output }: ProgramRun, message: RegExp, from = 0) =>
   output()
+    .slice(from)
     .split('\n')
+    // Without a line that is not complete.
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => message.test(msg));
 
+const isRunning = async (pid: number) => (await readdir('/proc')).includes(String(pid));
+
 const ENDED = /^a worker ended/;
 const REPLACED = /^a worker took the place/;
 
-/** Waits for the log line about the end of a worker and returns it. */
-async function waitForWorkerEnd(service: ProgramRun) {
-  await service.waitForOutput(/"msg":"a worker ended[^\n]*\n/);
-  return logLines(service, ENDED)[0];
+/** Waits for a log line about the end of a worker and returns the first one. */
+async function waitForWorkerEnd(service: ProgramRun, from = 0) {
+  await expect.poll(() => logLines(service, ENDED, from).length, POLL_TIMEOUT).toBeGreaterThan(0);
+  return logLines(service, ENDED, from)[0];
 }
 
-describe('a killed worker', () => {
-  it('is replaced while the other one serves, and fails only the requests that it was processing', async () => {
-    const service = await start();
+describe('a worker of a service that goes on', () => {
+  let service: ProgramRun;
+  /** Processes that have listened. */
+  let listened: () => number[];
+  /** Length of the output before a test. */
+  let from: number;
+
+  beforeAll(async () => {
+    const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
+    const preload = await writeModule('exhaust.cjs', exhaust);
+    service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
+    const first = await findWorkers(service);
+    listened = () => [...first, ...logLines(service, REPLACED).map(({ worker }) => worker)];
+  });
+
+  // Each test has two workers that listen.
+  beforeEach(async () => {
+    await expect
+      .poll(async () => (await findWorkers(service)).filter((pid) => listened().includes(pid)).length, POLL_TIMEOUT)
+      .toBe(2);
+    from = service.output().length;
+  });
+
+  afterAll(endPrograms);
+
+  it('is replaced when it is killed while the other one serves, and fails only the requests that it was processing', async () => {
     const statuses: (number | string)[] = [];
     const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     let isOver = false;
@@ -110,8 +135,9 @@ describe('a killed worker', () => {
     await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(100);
     const [victim] = await findWorkers(service);
     process.kill(victim!, 'SIGKILL');
-    expect(await waitForWorkerEnd(service)).toMatchObject({ level: 50, signal: 'SIGKILL', cause: 'signal SIGKILL' });
-    await service.waitForOutput(/a worker took the place of one that ended/);
+    const end = await waitForWorkerEnd(service, from);
+    expect(end).toMatchObject({ level: 50, worker: victim, signal: 'SIGKILL', cause: 'signal SIGKILL' });
+    await expect.poll(() => logLines(service, REPLACED, from).length, POLL_TIMEOUT).toBe(1);
     const replacedAt = statuses.length;
     await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(replacedAt + 100);
     isOver = true;
@@ -123,19 +149,55 @@ describe('a killed worker', () => {
     expect(workers).toHaveLength(2);
     expect(workers).not.toContain(victim);
   });
-});
 
-describe('both workers killed', () => {
-  it('are replaced, and the port is open again', async () => {
-    const service = await start();
+  it('is replaced when both are killed, and the port is open again', async () => {
     for (const victim of await findWorkers(service)) process.kill(victim, 'SIGKILL');
-    await expect.poll(() => logLines(service, REPLACED).length, POLL_TIMEOUT).toBe(2);
+    await expect.poll(() => logLines(service, REPLACED, from).length, POLL_TIMEOUT).toBe(2);
     const answers = await calls(10);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+
+  it('is replaced when it runs out of memory, and the log has its cause in one line', async () => {
+    const [victim] = await findWorkers(service);
+    process.kill(victim!, 'SIGUSR2');
+    const { cause, signal } = await waitForWorkerEnd(service, from);
+    expect([cause, signal]).toEqual(['out of memory: the JavaScript heap reached WORKER_HEAP_MIB', 'SIGABRT']);
+    expect((await call('/health/live')).status).toBe(200);
+  });
+
+  it.skipIf(!canTakeDescriptors)('leaves connections to another one when it has no file descriptors left', async () => {
+    const [worker] = await findWorkers(service);
+    const restore = await takeDescriptors(worker!);
+    for (const { status } of await calls(20)) expect(status).toBe(200);
+    await restore();
+  });
+
+  it.skipIf(!canTakeDescriptors)('answers those that waited for file descriptors when it has some again', async () => {
+    const workers = await findWorkers(service);
+    const restores = await Promise.all(workers.map((worker) => takeDescriptors(worker)));
+    const waiting = calls(3);
+    for (const restore of restores) await restore();
+    for (const { status } of await waiting) expect(status).toBe(200);
+    expect(await findWorkers(service)).toEqual(workers);
+  });
+
+  it.skipIf(!canTakeDescriptors)('is created when the supervisor has file descriptors again', async () => {
+    const [victim] = await findWorkers(service);
+    const restore = await takeDescriptors(service.process.pid!);
+    process.kill(victim!, 'SIGKILL');
+    await expect.poll(() => logLines(service, ENDED, from).length, POLL_TIMEOUT).toBeGreaterThan(2);
+    const [first, ...others] = logLines(service, ENDED, from);
+    expect(first.cause).toBe('signal SIGKILL');
+    for (const { cause } of others) expect(cause).toMatch(/^its process cannot be created: spawn .* EMFILE$/);
+    await restore();
+    expect((await call('/health/live')).status).toBe(200);
+    await expect.poll(async () => (await findWorkers(service)).length, POLL_TIMEOUT).toBe(2);
   });
 });
 
 describe('a worker whose event loop hangs', () => {
+  afterEach(endPrograms);
+
   it('is killed and replaced, while the other one answers every new connection', async () => {
     const service = await start({ WORKER_HANG_SECONDS: '5' });
     const [victim] = await findWorkers(service);
@@ -148,20 +210,9 @@ describe('a worker whose event loop hangs', () => {
   });
 });
 
-describe('a worker that runs out of memory', () => {
-  it('is replaced, and the log has its cause in one line', async () => {
-    const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
-    const preload = await writeModule('exhaust.cjs', exhaust);
-    const service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
-    const [victim] = await findWorkers(service);
-    process.kill(victim!, 'SIGUSR2');
-    const { cause, signal } = await waitForWorkerEnd(service);
-    expect([cause, signal]).toEqual(['out of memory: the JavaScript heap reached WORKER_HEAP_MIB', 'SIGABRT']);
-    expect((await call('/health/live')).status).toBe(200);
-  });
-});
-
 describe('a worker that cannot start again', () => {
+  afterEach(endPrograms);
+
   it('is replaced immediately, and then after growing delays', async () => {
     const failAgain = `if (process.send && require('node:fs').existsSync(${JSON.stringify(join(folder, 'fail'))})) process.exit(7)`;
     const service = await start({ NODE_OPTIONS: `--require=${await writeModule('fail-again.cjs', failAgain)}` });
@@ -181,42 +232,9 @@ describe('a worker that cannot start again', () => {
   });
 });
 
-describe.skipIf(!canTakeDescriptors)('a worker that has no file descriptors left', () => {
-  it('leaves connections to another one', async () => {
-    const service = await start();
-    const [worker] = await findWorkers(service);
-    await takeDescriptors(worker!);
-    for (const { status } of await calls(20)) expect(status).toBe(200);
-  });
-
-  it('answers those that waited when it has some again', async () => {
-    const service = await start();
-    const workers = await findWorkers(service);
-    const restores = await Promise.all(workers.map((worker) => takeDescriptors(worker)));
-    const waiting = calls(3);
-    for (const restore of restores) await restore();
-    for (const { status } of await waiting) expect(status).toBe(200);
-    expect(await findWorkers(service)).toEqual(workers);
-  });
-});
-
-describe.skipIf(!canTakeDescriptors)('a worker that cannot be created', () => {
-  it('is created when the supervisor has file descriptors again', async () => {
-    const service = await start();
-    const [victim] = await findWorkers(service);
-    const restore = await takeDescriptors(service.process.pid!);
-    process.kill(victim!, 'SIGKILL');
-    await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(2);
-    const [first, ...others] = logLines(service, ENDED);
-    expect(first.cause).toBe('signal SIGKILL');
-    for (const { cause } of others) expect(cause).toMatch(/^its process cannot be created: spawn .* EMFILE$/);
-    await restore();
-    expect((await call('/health/live')).status).toBe(200);
-    await expect.poll(async () => (await findWorkers(service)).length, POLL_TIMEOUT).toBe(2);
-  });
-});
-
 describe('stopping the supervisor', () => {
+  afterEach(endPrograms);
+
   it('with SIGTERM serves new connections first', async () => {
     const service = await start({ DRAIN_SECONDS: '1' });
     service.process.kill('SIGTERM');
@@ -228,11 +246,13 @@ describe('stopping the supervisor', () => {
     await service.closed;
   });
 
-  it('with SIGKILL ends its workers too', async () => {
+  it('with SIGKILL ends its workers too, and frees the port for the next start', async () => {
     const service = await start();
     const workers = await findWorkers(service);
     service.process.kill('SIGKILL');
     await service.closed;
     for (const worker of workers) await expect.poll(() => isRunning(worker), POLL_TIMEOUT).toBe(false);
+    await start();
+    for (const { status } of await calls(4)) expect(status).toBe(200);
   });
 });
