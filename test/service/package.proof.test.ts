@@ -1,20 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDatabase } from '../setup/database.ts';
+import { copyCheckout, ROOT } from '../support/contributing-guide.ts';
 import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
 import { freePort } from '../support/ports.ts';
 import { readBlock } from '../support/printed-blocks.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const INSTALL_MS = 180_000;
 const run = promisify(execFile);
 
 let folder: string;
+let checkout: string;
 let installed: string;
 let program: string;
 let env: Record<string, string>;
@@ -26,17 +27,18 @@ const NPM = /^(npm_|NODE_ENV$|VITEST|TEST$|INIT_CWD$)/;
 const environmentOf = (without: RegExp) =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !without.test(name)));
 
-/** Packs a copy of the checkout and installs the package, by the commands of docs/operations.md. */
+/**
+ * Packs a copy of the checkout and installs the package, by the commands of docs/operations.md. The copy has the packages of this checkout,
+ * which `npm ci` has installed.
+ */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-package-'));
-  const [checkout, prefix] = [join(folder, 'checkout'), join(folder, 'installed')];
-  await mkdir(checkout);
-  await run('bash', ['-c', 'git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$0"', checkout], {
-    cwd: ROOT,
-  });
-  const commands = readBlock('docs/operations.md', 'commands:package');
+  checkout = copyCheckout();
+  const prefix = join(folder, 'installed');
+  const [first, ...commands] = readBlock('docs/operations.md', 'commands:package').split(' && ');
+  expect(first).toBe('npm ci');
   const npmEnv = { ...environmentOf(NPM), npm_config_prefix: prefix, npm_config_audit: 'false' };
-  await run('bash', ['-euc', commands], { cwd: checkout, env: npmEnv, maxBuffer: 2 ** 26 });
+  await run('bash', ['-euc', commands.join(' && ')], { cwd: checkout, env: npmEnv, maxBuffer: 2 ** 26 });
   installed = join(prefix, 'lib/node_modules/builder-integration-api');
   program = join(prefix, 'bin', 'builder-api');
   const databases = await Promise.all([createDatabase('template1'), createDatabase('template1')]);
@@ -51,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(drops.map((drop) => drop()));
-  await rm(folder, { recursive: true, force: true });
+  for (const path of [folder, checkout]) await rm(path, { recursive: true, force: true });
 });
 
 const cli = async (...args: string[]) => {
