@@ -10,7 +10,7 @@ import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { createDatabase } from '../setup/database.ts';
 import { canTakeDescriptors, takeDescriptors } from '../support/descriptors.ts';
 import { freePort } from '../support/ports.ts';
-import { endPrograms, runProgram, SERVER_PROGRAM, startProgram } from '../support/program.ts';
+import { endPrograms, type ProgramRun, runProgram, SERVER_PROGRAM, startProgram } from '../support/program.ts';
 
 let folder: string;
 let port: number;
@@ -20,8 +20,6 @@ beforeAll(async () => {
   // PostgreSQL's user has to pass through where the tests run as root.
   await chmod(folder, 0o711);
 });
-
-afterEach(endPrograms);
 
 afterAll(async () => {
   const dataDir = join(folder, 'data');
@@ -36,6 +34,8 @@ const start = (settings: Record<string, string> = {}) =>
 const health = async () => (await fetch(`http://localhost:${port}/health/ready`)).json();
 
 describe('npm start', () => {
+  afterEach(endPrograms);
+
   beforeAll(async () => {
     port = await freePort();
   });
@@ -66,14 +66,6 @@ describe('npm start', () => {
     expect(service.output()).not.toContain('request failed');
   });
 
-  it('logs an unhandled rejection and continues', async () => {
-    const reject = "process.on('SIGUSR2', () => { Promise.reject(new Error('left alone')); })";
-    const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reject)}` });
-    service.process.kill('SIGUSR2');
-    await service.waitForOutput(/left alone/);
-    expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
-  });
-
   it('keeps data and credentials on the second start, and recovers after SIGKILL of the service and of PostgreSQL', async () => {
     const before = await readFile(join(folder, 'data', 'demo.json'), 'utf8');
     const first = await start();
@@ -94,6 +86,8 @@ describe('npm start', () => {
 });
 
 describe('the embedded PostgreSQL', () => {
+  afterEach(endPrograms);
+
   it('ends the service with code 1 and the reason when it ends', async () => {
     const service = await start({ PORT: String(await freePort()) });
     process.kill((await findRunningServer(join(folder, 'data')))!.pid, 'SIGKILL');
@@ -103,10 +97,24 @@ describe('the embedded PostgreSQL', () => {
   });
 });
 
-describe.skipIf(!canTakeDescriptors)('a service without file descriptors', () => {
-  it('continues when it has some again, with the same PostgreSQL', async () => {
+describe('a running service', () => {
+  let service: ProgramRun;
+
+  beforeAll(async () => {
     port = await freePort();
-    const service = await start();
+    const reject = "process.on('SIGUSR2', () => { Promise.reject(new Error('left alone')); })";
+    service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reject)}` });
+  });
+
+  afterAll(endPrograms);
+
+  it('logs an unhandled rejection and continues', async () => {
+    service.process.kill('SIGUSR2');
+    await service.waitForOutput(/left alone/);
+    expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
+  });
+
+  it.skipIf(!canTakeDescriptors)('continues when it has file descriptors again, with the same PostgreSQL', async () => {
     const before = await findRunningServer(join(folder, 'data'));
     const restore = await takeDescriptors(service.process.pid!);
     // The service looks for the PostgreSQL every quarter of a second.
@@ -119,6 +127,8 @@ describe.skipIf(!canTakeDescriptors)('a service without file descriptors', () =>
 });
 
 describe('a start that fails', () => {
+  afterEach(endPrograms);
+
   /** Runs the service, which must exit with code 1, and returns the lines of its output. */
   async function linesOfFailure(settings: Record<string, string>): Promise<string[]> {
     const { exit, output, closed } = runProgram({ BANNER: '0', ...settings });
