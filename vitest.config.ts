@@ -20,7 +20,7 @@ export default defineConfig({
     isolate: false,
     // Tests wait for PostgreSQL and programs as much as they work. On two processors the fourth worker saves 12 of 218 seconds.
     maxWorkers: Math.min(4, availableParallelism() + 2),
-    // As many workers as this leave no processor to threads that collect garbage beside them: 11 % of the suite's processor time.
+    // Workers keep both processors busy; garbage collection in threads of its own took another 11 % of the suite's processor time.
     execArgv: ['--single-threaded-gc', '--max-semi-space-size=64'],
     // A loaded machine may cut a browser or a race short once; what fails twice is broken.
     retry: process.env.CI ? 1 : 0,

@@ -12,8 +12,11 @@ import { createProgressReporter } from '../io/progress.ts';
 import { GATE_FAULTS, simulateGates } from '../services/gate-simulator.ts';
 import { type CommandGroup, type CommandOptions, createIntegerParser, option, required } from './command-group.ts';
 
+/** More than a simulation needs, and few enough for dates and arrays. */
+const MAX_NUMBER = 10_000;
+
 const number = (name: string, value: number, description: string) =>
-  option(`${name} <number>`, description).default(value).argParser(createIntegerParser(10_000));
+  option(`${name} <number>`, description).default(value).argParser(createIntegerParser(MAX_NUMBER));
 
 /** Adds the command that plays gates. */
 export function addGateCommands(program: CommandGroup): void {

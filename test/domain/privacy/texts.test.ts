@@ -41,6 +41,23 @@ afterAll(async () => {
   await fixture.dispose();
 });
 
+/** Waits until one connection waits for a lock. */
+const untilOneWaits = () =>
+  expect
+    .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+    .toHaveLength(1);
+
+/** Closes a visit again, with the entry of the user who does so. */
+async function storeClosing(em: EntityManager, visitId: unknown, userId: string, name: string): Promise<void> {
+  const actor = { type: 'STAFF', id: userId, role: 'OPERATOR' } as const;
+  const change = { action: 'visit.closed', objectId: String(visitId), after: {} } as const;
+  await recordAudit(em, { actor, origin: {}, at: new Date().toISOString(), ...change });
+  await em.execute(
+    'update sign_on_visit set signed_off_at = null, closed_at = now(), closed_by = ?, updated_at = now() where id = ?',
+    [name, visitId],
+  );
+}
+
 const run = async (sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
   database.fork().execute(sql, values);
 const SAMPLE_REPORT = 'phrep_walk';
@@ -619,17 +636,9 @@ describe('an erased member of staff', () => {
     const [visit] = await run(`select min(id) as id from sign_on_visit`);
     const em = database.fork();
     await em.begin();
-    const actor = { type: 'STAFF', id: 'user_late', role: 'OPERATOR' } as const;
-    const change = { action: 'visit.closed', objectId: String(visit!.id), after: {} } as const;
-    await recordAudit(em, { actor, origin: {}, at: new Date().toISOString(), ...change });
-    await em.execute(
-      `update sign_on_visit set signed_off_at = null, closed_at = now(), closed_by = 'Lars Late' where id = ?`,
-      [visit!.id],
-    );
+    await storeClosing(em, visit!.id, 'user_late', 'Lars Late');
     const erasing = erasePerson(context, ['user_late']);
-    await expect
-      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
-      .toHaveLength(1);
+    await untilOneWaits();
     await em.commit();
     await erasing;
     expect(await findTablesWith(database, 'Lars Late')).toEqual([]);
@@ -642,9 +651,7 @@ describe('an erased member of staff', () => {
     await removeMembership({ ...context, em }, { user: 'user_leaves', builderId: BUILDER });
     await em.flush();
     const erasing = erasePerson(context, ['user_leaves']);
-    await expect
-      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
-      .toHaveLength(1);
+    await untilOneWaits();
     await em.commit();
     const { pseudonym } = await erasing;
     const entries = `select from audit_entry where action = 'membership.deleted' and person_id = ?`;
@@ -655,23 +662,12 @@ describe('an erased member of staff', () => {
     await addUser('user_first', 'Fay First', 'OPERATOR');
     await addUser('user_second', 'Sue Second', 'OPERATOR');
     const [visit] = await run(`select max(id) as id from sign_on_visit`);
-    const close = async (em: EntityManager, id: string, name: string) => {
-      const actor = { type: 'STAFF', id, role: 'OPERATOR' } as const;
-      const change = { action: 'visit.closed', objectId: String(visit!.id), after: {} } as const;
-      await recordAudit(em, { actor, origin: {}, at: new Date().toISOString(), ...change });
-      await em.execute(
-        'update sign_on_visit set signed_off_at = null, closed_at = now(), closed_by = ?, updated_at = now() where id = ?',
-        [name, visit!.id],
-      );
-    };
-    await close(database.fork(), 'user_first', 'Fay First');
+    await storeClosing(database.fork(), visit!.id, 'user_first', 'Fay First');
     const em = database.fork();
     await em.begin();
-    await close(em, 'user_second', 'Sue Second');
+    await storeClosing(em, visit!.id, 'user_second', 'Sue Second');
     const erasing = erasePerson(context, ['user_first']);
-    await expect
-      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
-      .toHaveLength(1);
+    await untilOneWaits();
     await em.commit();
     await erasing;
     expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
@@ -690,9 +686,7 @@ describe('an erased member of staff', () => {
     );
     await em.execute(`delete from photo_report where id = 'report_gone'`);
     const erasing = erasePerson(context, [worker]);
-    await expect
-      .poll(() => run(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
-      .toHaveLength(1);
+    await untilOneWaits();
     await em.commit();
     const { pseudonym } = await erasing;
     const authors = `select source_author ->> 'name' as name from photo_report where id in ('report_kept', 'report_other') order by id`;
