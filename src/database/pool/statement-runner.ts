@@ -52,13 +52,12 @@ export const MAX_PREPARED_SELECTIONS = 250;
  * transaction on a shared connection would include the statements of other requests.
  */
 export class StatementRunner {
-  readonly #regularCount: number;
-  readonly #connections: PipelinedConnection[];
+  readonly #regular: readonly PipelinedConnection[];
+  readonly #reserve: readonly PipelinedConnection[];
   readonly #listeners = new Set<(statement: Statement) => void>();
   readonly #batches = new Map<Statement, PendingQuery[]>();
   readonly #reservedNames = new Set<string>();
   readonly #counts: DurationCounts | null;
-  #next = 0;
   #reserveUses = 0;
 
   /** @param counts Receives the duration of each statement, by its name. */
@@ -67,9 +66,9 @@ export class StatementRunner {
     { regular, reserve }: RunnerConnections = { regular: 2, reserve: 4 },
     counts: DurationCounts | null = null,
   ) {
-    this.#regularCount = regular;
     this.#counts = counts;
-    this.#connections = Array.from({ length: regular + reserve }, () => new PipelinedConnection(url));
+    this.#regular = Array.from({ length: regular }, () => new PipelinedConnection(url));
+    this.#reserve = Array.from({ length: reserve }, () => new PipelinedConnection(url));
   }
 
   /**
@@ -95,7 +94,7 @@ export class StatementRunner {
         } catch (error) {
           const isLate = performance.now() - began > RETRY_WINDOW_MS;
           const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
-          if (!isRetryable || attempt === this.#regularCount || isLate) throw error;
+          if (!isRetryable || attempt === this.#regular.length || isLate) throw error;
         }
       }
     } catch (error) {
@@ -169,31 +168,40 @@ export class StatementRunner {
   /** Returns the state of the connections, for metrics. `reserveUses` is the number of statements that found all regular ones stalled. */
   stats(): { open: number; stalled: number; inFlight: number; reserveUses: number } {
     const now = performance.now();
-    const count = (matches: (connection: PipelinedConnection) => boolean) => this.#connections.filter(matches).length;
+    const connections = [...this.#regular, ...this.#reserve];
     return {
-      open: count(({ isOpen }) => isOpen),
-      stalled: count((connection) => connection.isStalled(now)),
-      inFlight: this.#connections.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      open: connections.filter(({ isOpen }) => isOpen).length,
+      stalled: connections.filter((connection) => connection.isStalled(now)).length,
+      inFlight: connections.reduce((sum, { inFlight }) => sum + inFlight, 0),
       reserveUses: this.#reserveUses,
     };
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#connections.map((connection) => connection.close()));
+    await Promise.all([...this.#regular, ...this.#reserve].map((connection) => connection.close()));
   }
 
-  /** Returns the next regular connection that is not stalled, else such a one of the reserve, else a stalled regular one. */
   #selectConnection(): PipelinedConnection {
-    this.#next = (this.#next + 1) % this.#regularCount;
     const now = performance.now();
-    for (let step = 0; step < this.#regularCount; step++) {
-      const connection = this.#connections[(this.#next + step) % this.#regularCount]!;
-      if (!connection.isStalled(now)) return connection;
-    }
+    const regular = findLeastBusy(this.#regular, now);
+    if (regular) return regular;
     this.#reserveUses++;
-    const reserve = this.#connections.slice(this.#regularCount);
-    return reserve.find((connection) => !connection.isStalled(now)) ?? this.#connections[this.#next]!;
+    return findLeastBusy(this.#reserve, now) ?? findLeastBusy(this.#regular)!;
   }
+}
+
+/**
+ * Returns the connection with the fewest statements in flight that is not stalled. The first of equals: PostgreSQL and the processor have
+ * what its last statements used at hand.
+ *
+ * @param now without it, a stalled one counts, too
+ */
+function findLeastBusy(connections: readonly PipelinedConnection[], now = 0): PipelinedConnection | undefined {
+  let found: PipelinedConnection | undefined;
+  for (const connection of connections) {
+    if (!connection.isStalled(now) && !(found && found.inFlight <= connection.inFlight)) found = connection;
+  }
+  return found;
 }
 
 const countRows = (batch: readonly PendingQuery[]): number => batch.reduce((count, { rows }) => count + rows.length, 0);
