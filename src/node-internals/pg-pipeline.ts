@@ -59,7 +59,11 @@ class TextQuery extends Query {
   #rows: TextRow[] = [];
   #done: ((error: Error | null, rows: TextRow[]) => void) | null;
 
-  constructor({ name, text }: Statement, values: unknown[], done: (error: Error | null, rows: TextRow[]) => void) {
+  constructor(
+    { name, text }: Statement,
+    values: readonly unknown[],
+    done: (error: Error | null, rows: TextRow[]) => void,
+  ) {
     super(text, values, (error) => this.#finish(error));
     this.name = name;
     this.#done = done;
@@ -84,7 +88,7 @@ class TextQuery extends Query {
 }
 
 /** Returns the rows of a prepared statement, which is sent in one packet with the other statements of this tick. */
-export function queryTextRows(client: pg.Client, statement: Statement, values: unknown[]): Promise<TextRow[]> {
+export function queryTextRows(client: pg.Client, statement: Statement, values: readonly unknown[]): Promise<TextRow[]> {
   corkUntilEndOfTick(client);
   return new Promise((resolve, reject) => {
     client.query(new TextQuery(statement, values, (error, rows) => (error ? reject(error) : resolve(rows))));

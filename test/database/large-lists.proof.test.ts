@@ -38,11 +38,11 @@ const countPages = (plan: Plan) => plan['Shared Hit Blocks'] + plan['Shared Read
 /** Returns what the work returns, and the plan of the last statement that it sent. */
 async function explainLastRead<T>(client: pg.Client, work: () => Promise<T>): Promise<{ result: T; plan: Plan }> {
   const { runner, slowRunner } = service.databases.au1;
-  let sent: [Statement, unknown[]] | undefined;
+  let sent: [Statement, readonly unknown[]] | undefined;
   const runs = [runner, slowRunner].map((each) => [each, each.run] as const);
   for (const [each, run] of runs)
     each.run = (...args) => {
-      sent = [args[0], args[1]];
+      sent = [args[3] ?? args[0], args[1]];
       return run.apply(each, args);
     };
   const result = await work().finally(() => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
-import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
+import type { BatchStatement } from '../../src/database/pool/statement-runner.ts';
 import {
   readAttendanceAwaitingAction,
   readAttendanceByDay,
@@ -40,8 +40,8 @@ function toSampleValue(samples: Samples, type: GraphQLNamedType): string | undef
  * Returns every prepared read of the operations: without filters, with each, with all of them, by days of a time zone, at a large offset, by
  * cursor, and in descending order.
  */
-export async function recordReads(service: Service, samples: Samples): Promise<Map<string, Statement>> {
-  const recorded = new Map<string, Statement>();
+export async function recordReads(service: Service, samples: Samples): Promise<Map<string, BatchStatement>> {
+  const recorded = new Map<string, BatchStatement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
   const token = await service.tokenOf('A');
   for (const operation of operations.filter(({ method }) => method === 'GET')) {

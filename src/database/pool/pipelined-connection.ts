@@ -35,7 +35,7 @@ export class PipelinedConnection {
     return this.#inFlight > 0 && now - this.#progressAt > STALL_MS;
   }
 
-  async query(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+  async query(statement: Statement, values: readonly unknown[]): Promise<TextRow[]> {
     if (this.#inFlight++ === 0) this.#progressAt = performance.now();
     this.#client ??= this.#open();
     const client = this.#client;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
-import type { Statement } from '../pool/pg-pipeline.ts';
+import type { BatchStatement } from '../pool/statement-runner.ts';
 import {
   type AppliedFilter,
   type FilterDefinition,
@@ -32,8 +32,8 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
 export type ReadKind = 'page' | 'deep' | 'first' | 'next' | 'counted' | 'ordered' | 'one' | 'all';
 
 export interface PreparedRead {
-  statement: Statement;
-  /** Names of the parameters, in order. Each is an array of text with one value per batch element. */
+  statement: BatchStatement;
+  /** Names of the parameters, in order. */
   parameterNames: string[];
   kind: ReadKind;
   mapper: RowMapper;
@@ -56,12 +56,13 @@ interface Read extends ReadDefinition {
   list: CountedList | undefined;
 }
 
-/** Returns a read as a prepared statement. A statement with the name '' is planned for each use. */
+/** Returns a read as prepared statements. Those with the name '' are planned for each use. */
 export function prepareRead(name: string, definition: ReadDefinition): PreparedRead {
   const { kind, mapper } = definition;
   const read: Read = { ...definition, list: countedLists.find(({ table }) => `"${table}"` === mapper.table) };
-  const { text, names } = bindParameters(buildSql(read));
-  const statement = { name: toStatementName(name), text };
+  const { text, singleText, names } = bindParameters(buildSql(read));
+  const single = { name: toStatementName(name && `${name} of one`), text: singleText };
+  const statement = { name: toStatementName(name), text, single };
   return { statement, parameterNames: names, kind, mapper, isSlow: isSlow(read) };
 }
 
@@ -185,12 +186,12 @@ function buildTotalSql(read: Read): string {
 }
 
 /**
- * Replaces `:name` by a column of the table of batch elements, and `:batch` by that table. Values arrive as text. `offset 0` makes
- * PostgreSQL convert them once per batch element; it would otherwise move the cast to where the value is used, once per row.
+ * Replaces `:name` by a column of the table of batch elements, and `:batch` by that table. The values of several elements arrive as text.
+ * `offset 0` makes PostgreSQL convert them once per batch element; it would otherwise move the cast to where the value is used, once per row.
  */
-function bindParameters(sql: string): { text: string; names: string[] } {
+function bindParameters(sql: string): { text: string; singleText: string; names: string[] } {
   const types = new Map<string, string>();
-  const text = sql.replace(/(?<!:):(?!batch\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
+  const bound = sql.replace(/(?<!:):(?!batch\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
     const earlierType = types.get(name);
     if (earlierType && type && type !== earlierType)
       throw new Error(`:${name} is ${earlierType} and ${type} in: ${sql}`);
@@ -200,11 +201,14 @@ function bindParameters(sql: string): { text: string; names: string[] } {
   // The table of batch elements needs a column.
   if (types.size === 0) types.set('unused', 'text');
   const names = [...types.keys()];
+  const toColumns = (toValue: (index: number) => string) =>
+    names.map((name, index) => `${toValue(index)}::${types.get(name)} as "${name}"`).join(', ');
   const parameters = names.map((_, index) => `$${index + 1}::text[]`);
-  const columns = names.map((name, index) => `v${index}::${types.get(name)} as "${name}"`);
-  const batch = `(select n, ${columns.join(', ')} from unnest(${parameters.join(', ')}) with ordinality
+  const batch = `(select n, ${toColumns((index) => `v${index}`)} from unnest(${parameters.join(', ')}) with ordinality
     as batch(${names.map((_, index) => `v${index}`).join(', ')}, n) offset 0) q`;
-  return { text: text.replace(':batch', () => batch).replace(/\s+/g, ' '), names };
+  const single = `(select 1 as n, ${toColumns((index) => `$${index + 1}`)}) q`;
+  const toText = (table: string) => bound.replace(':batch', () => table).replace(/\s+/g, ' ');
+  return { text: toText(batch), singleText: toText(single), names };
 }
 
 /** Maximum bytes of a statement's name. PostgreSQL truncates longer names, which could make two equal. */
