@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 /** Tables of which the service's role has fewer rights than on others, and those rights. */
 const RESTRICTED = {
   audit_entry: 'select, insert',
-  erasure: 'select, update (due_at, cancelled_at, completed_at, pending_keys, places)',
+  erasure: 'select, update (builder_ids, due_at, cancelled_at, completed_at, pending_keys, places)',
   app_user: 'select, insert, update',
   mikro_orm_migrations: 'select',
 };

@@ -428,6 +428,25 @@ describe('access that ends', () => {
     await expectNoFiles(between.files);
   });
 
+  it('deletes the files of a builder whose records name the person since the erasure, when it is repeated (SNP-7)', async () => {
+    await sql(
+      `insert into app_user (id, name, email, created_at, updated_at)
+        values ('user_mila', 'Mila Harker', 'mila@harker.example', now(), now())`,
+    );
+    const context = { ...writer, clock: service.clock, source: OPERATOR };
+    await erasePerson(context, ['user_mila']);
+    // As an import does that names the person in the records of another builder, until the erasure is repeated.
+    await sql(`update app_user set name = 'Mila Harker' where id = 'user_mila'`);
+    const assignees = JSON.stringify([{ type: 'USER', id: 'user_mila', name: 'Mila Harker' }]);
+    await sql('update defect set assignees = ?::jsonb where builder_id = ?', assignees, builderId);
+    const { files } = await completeSnapshot({ builderId, resources: ['defects'] });
+    expect(JSON.stringify(await downloadLines(service, files[0]!))).toContain('Mila Harker');
+    service.clock.advance(1_000);
+    await replayErasures(context);
+    await endAndRemove(writer);
+    await expectNoFiles(files);
+  });
+
   it('deletes the files of every builder after the erasure of a member of staff, who may be in any record (SNP-7)', async () => {
     await addStaff(service, 'OPERATOR', { id: 'user_zelda', name: 'Zelda Quimby' });
     const assignees = JSON.stringify([{ type: 'USER', id: 'user_zelda', name: 'Zelda Quimby' }]);

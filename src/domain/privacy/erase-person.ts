@@ -158,9 +158,9 @@ async function erasePersonRows(
   const changedEntries = await recordErasure(em, erasure, { ...change, action: 'person.erased' });
   const places = texts.map(({ table, id, column }) => ({ table, id, column }));
   await em.execute(
-    `update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[], places = (
+    `update erasure set completed_at = ?, builder_ids = ?::text[], pending_keys = pending_keys || ?::text[], places = (
       select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
-    [now, toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
+    [now, toArrayText(person.builderIds), toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
 }
