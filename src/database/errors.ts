@@ -1,4 +1,4 @@
-import { ApiError, internalError, unavailable } from '../shared/errors.ts';
+import { ApiError, internalError, notFound, unavailable } from '../shared/errors.ts';
 
 /** Errors after which a read may be sent again on another connection: SQLSTATE shutdown codes and codes of the socket. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -21,6 +21,8 @@ const TRANSIENT = new Set([
   'ENOSPC',
   'EDQUOT',
 ]);
+
+export const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Returns the SQLSTATE of a PostgreSQL error, or the code of a system error. */
 export const getErrorCode = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
@@ -45,9 +47,11 @@ export const isReadOnlyError = (error: unknown): boolean => getErrorCode(error) 
 /** Whether a value of a statement is the cause: SQLSTATE classes 22 (data) and 23 (integrity). */
 export const isValueError = (error: unknown): boolean => /^2[23]/.test(getErrorCode(error) ?? '');
 
-/** Returns the error that a client sees of anything that was thrown: an `ApiError` as it is, others as 503 or 500. */
+/** Returns the error that a client sees of anything that was thrown: an `ApiError` as it is, others as 404, 503 or 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  // Of what clients refer to, the database deletes only records of an erased builder, to which they had access a moment ago.
+  if (getErrorCode(error) === FOREIGN_KEY_VIOLATION) return notFound('Builder');
   return isTransientError(error) ? unavailable(error) : internalError(error);
 }
 

@@ -10,6 +10,7 @@ import { toApiError } from '../database/errors.ts';
 import { inTransaction } from '../domain/change-context.ts';
 import { ensureRenditions } from '../domain/photos/render-photo.ts';
 import { toRenditionKey } from '../domain/photos/renditions.ts';
+import { requireFound } from '../domain/require-found.ts';
 import { describeFailure } from '../http/metrics/failed-request.ts';
 import { RENDITION_TYPE } from '../images/render.ts';
 import { locateInObject } from '../rest/input.ts';
@@ -142,9 +143,8 @@ const IMAGE_ARGUMENT = {
 async function readImage(context: RequestContext, { photoId, builderId }: Record<string, unknown>, size: unknown) {
   const sizes: readonly unknown[] = IMAGE_ARGUMENT.enum;
   if (!sizes.includes(size)) throw invalidField('image', `must be one of ${sizes.join(', ')}`);
-  const photo = await context.database
-    .fork()
-    .findOneOrFail(Photo, { id: String(photoId), builderId: String(builderId) });
+  const where = { id: String(photoId), builderId: String(builderId) };
+  const photo = await requireFound(context.database.fork().findOne(Photo, where), 'Photo');
   await ensureRenditions(context, photo);
   const key = toRenditionKey(photo, size as RenditionSize);
   const data = await context.storage.withFile(key, (path) => readFile(path, 'base64'));

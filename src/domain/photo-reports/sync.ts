@@ -2,11 +2,11 @@ import { subtle } from 'node:crypto';
 import type { PhotoReport } from '../../../entities/photo-report.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { toInstant } from '../../../schema/scalars.ts';
-import { isReadOnlyError } from '../../database/errors.ts';
+import { isReadOnlyError, toApiError } from '../../database/errors.ts';
 import type { BoundStatement } from '../../database/pool/pg-pipeline.ts';
 import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
 import type { Transaction } from '../../database/write/transaction-runner.ts';
-import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
+import { conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { isPermittedScheme, parseScheme } from './deep-link.ts';
@@ -97,7 +97,7 @@ export async function syncReport(
     });
   } catch (error) {
     // A read-only database has saved nothing; a retry would fail too.
-    const failed = saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.isRejection);
+    const failed = saveStarted && !isReadOnlyError(error) && !toApiError(error).isRejection;
     throw failed ? internalError(error) : error;
   }
 }

@@ -3,6 +3,7 @@ import { ImageHost } from '../../../entities/image-host.entity.ts';
 import { Upload } from '../../../entities/upload.entity.ts';
 import { getTimeZone } from '../../../schema/time-zone.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { requireFound } from '../require-found.ts';
 import { ImageProblem, type PreparedImage, prepareDownload, prepareUpload } from '../uploads/prepare-image.ts';
 import type { AttachmentReference, ImageReference } from './photo-inputs.ts';
 
@@ -27,7 +28,7 @@ export async function loadImageSources(
   const uploads = new Map(found.map((upload) => [upload.key, upload]));
   const rows = requests.some(({ imageUrl }) => imageUrl) ? await em.find(ImageHost, {}) : [];
   const hosts = new Set(rows.map(({ host }) => host));
-  const timeZone = getTimeZone(await em.findOneOrFail(Builder, { id: builderId }), region);
+  const timeZone = getTimeZone(await requireFound(em.findOne(Builder, { id: builderId }), 'Builder'), region);
 
   /** Returns the referenced upload, consumed or not. Throws `ImageProblem` unless it belongs to this integrator and builder. */
   function requireUpload({ key, regionId }: AttachmentReference): Upload {

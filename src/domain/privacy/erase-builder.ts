@@ -8,7 +8,7 @@ import { Erasure } from '../../../entities/erasure.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import type { Database } from '../../database/database.ts';
-import { getErrorCode } from '../../database/errors.ts';
+import { FOREIGN_KEY_VIOLATION, getErrorCode } from '../../database/errors.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
@@ -24,7 +24,6 @@ import { listPersonalTables, type PersonalTable, quote } from './personal-tables
 const BATCH_ROWS = 5_000;
 /** Attempts to delete a builder for which requests still write records, one second apart: a revocation needs up to one second. */
 const ATTEMPTS = 5;
-const FOREIGN_KEY_VIOLATION = '23503';
 /** What an entry and an erasure must end first. Rows that were added since prevent that the builder's row is deleted. */
 const UNENDED: Record<string, string> = { membership: ' and false', connection: " and status = 'REVOKED'" };
 /** Folders of the storage whose objects are below the id of their builder. The sweep deletes others to which no row refers any longer. */
