@@ -10,7 +10,7 @@ import { Caller } from './caller.ts';
  * Age at which a cached caller is loaded again. A revoked client, connection, membership or token must stop working within one second on
  * every instance (ACC-5); half of it is left for the query.
  */
-const MAX_AGE_MS = 500;
+export const MAX_AGE_MS = 500;
 
 /** Maximum cached tokens per process and region. */
 const MAX_TOKENS = 10_000;

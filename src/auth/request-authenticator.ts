@@ -126,7 +126,8 @@ export class RequestAuthenticator {
     const database = databases[region].withLimits(usage);
     const { shareKey } = caller;
     caller.storage ??= storages[region].withShareKey(shareKey);
-    const refreshCaller = () => tokens.authenticate(request.headers.authorization, region, { bypassCache: true });
+    const { authorization } = request.headers;
+    const refreshCaller = () => tokens.authenticate(authorization, region, { bypassCache: true });
     // Without accessors: those of an object literal give each request a hidden class of its own, which V8 keeps, with all that belongs to
     // the request, until a major collection.
     const context: RequestContext = {
@@ -149,10 +150,17 @@ export class RequestAuthenticator {
       usage,
       uploadQuota,
       refreshCaller,
+      renewCaller() {
+        if (tokens.findCached(authorization, region) === context.caller) return false;
+        return tokens.authenticate(authorization, region).then((renewed) => {
+          context.caller = renewed;
+          return true;
+        });
+      },
       waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
       authorize({ scope = null }, builderId) {
-        caller.requireScope(scope);
-        const isAuthorized = builderId === undefined || caller.checkBuilder(builderId, builderHeader, scope);
+        context.caller.requireScope(scope);
+        const isAuthorized = builderId === undefined || context.caller.checkBuilder(builderId, builderHeader, scope);
         return isAuthorized ? undefined : lookUpBuilder(context, builderId, scope);
       },
       charge,

@@ -33,7 +33,7 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly requestId: string;
   /** Who makes a change, and from where, for the audit log. */
   readonly source: AuditSource;
-  readonly caller: Caller;
+  caller: Caller;
   /** Counts the fields and bytes of the response while it is built. */
   readonly meter: ResponseMeter;
   /** Use of the limits that callers share, until the response has ended. */
@@ -53,6 +53,8 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   builderId?: string;
   /** Charges the budget until the request has been charged so many times in all, once by default; rejects with 429. */
   charge(budget: Budget, total?: number): Promise<void>;
+  /** Looks the caller up again that was not found a moment ago, and returns whether it was. Throws 401 if access has ended. */
+  renewCaller(): Promise<boolean> | boolean;
   /** Authenticates the request's token again, with what is stored after the call. Throws 401. */
   refreshCaller(): Promise<Caller>;
   /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */

@@ -53,11 +53,14 @@ export function toRoute<Authenticated extends AuthenticatedRequest, Input, Resul
       return pending;
     },
     async handler(request: FastifyRequest, reply: FastifyReply) {
+      const { context } = request;
+      // The body may have taken minutes, in which access has ended.
+      if (context && (await context.renewCaller())) await steps.authorize(request, context);
       const input = await steps.parseInput(request, reply);
       const result = await (tracing && steps.spanName
         ? tracing.run(steps.spanName, {}, () => steps.execute(input, request, reply))
         : steps.execute(input, request, reply));
-      if (request.context?.operation.isReplay) reply.header('idempotency-replayed', 'true');
+      if (context?.operation.isReplay) reply.header('idempotency-replayed', 'true');
       return steps.respond(result, input, request, reply);
     },
   } satisfies RouteShorthandOptions & Record<string, unknown>;

@@ -149,6 +149,7 @@ export class RestSteps implements RequestSteps<AuthenticatedRequest, Variables, 
 
   #authorizeBuilder(context: RequestContext, builderId: string | undefined): Promise<void> | undefined {
     const { scope } = this.#operation;
+    context.caller.requireScope(scope);
     context.builderId = builderId;
     const isAuthorized =
       builderId === undefined || context.caller.checkBuilder(builderId, context.builderHeader, scope);

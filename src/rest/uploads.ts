@@ -125,6 +125,7 @@ function requireFiles({ fields, files, errors }: Form, names: string[], typesOf:
  */
 async function storeFiles(context: RequestContext, builderId: string, { files, errors }: Form) {
   const { storage, region } = context;
+  if (await context.renewCaller()) await context.authorize({}, builderId);
   const uploads: (FormFile & { key: string })[] = [];
   for (const file of files) {
     const contentType = await detectContentType(file, errors);

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { addStaff, signInToConsole } from '../support/console.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { untilClosed } from '../support/until-closed.ts';
 
@@ -109,5 +110,91 @@ describe('a connection', () => {
     // Other connections stay open.
     expect((await fetch(`http://127.0.0.1:${itsPort}/health/live`)).status).toBe(200);
     await impatient.stop();
+  });
+});
+
+describe('a request whose body is received after access has ended (ACC-5)', () => {
+  const multipart =
+    '--b\r\nContent-Disposition: form-data; name="type"\r\n\r\nattachment\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\nx\r\n--b--\r\n';
+  const cases = {
+    'reads nothing': (builderId: string) => ({
+      ...{ path: '/graphql', type: 'application/json' },
+      body: JSON.stringify({ query: `{ projects(builderId: "${builderId}") { data { name } } }` }),
+    }),
+    'writes nothing': (builderId: string) => ({
+      ...{ path: `/builders/${builderId}/photo-folders`, type: 'application/json', body: '{"name":"Late"}' },
+    }),
+    'uploads nothing': (builderId: string) => ({
+      path: `/builders/${builderId}/attachments/upload`,
+      type: 'multipart/form-data; boundary=b',
+      body: multipart,
+    }),
+  };
+  const client = () => service.findDemoClient('A');
+  const builderOf = () => client().builderIds[0]!;
+  const run = (sql: string) => service.databases.au1.fork().execute(sql);
+  const membershipOf = (id: string) => `where user_id = '${id}' and builder_id = '${builderOf()}'`;
+  const userOf = () => service.findDemoUser(({ builderIds }) => builderIds.includes(builderOf())).id;
+
+  it.each([
+    ["update app_user set disabled_at = now() where id = 'user_admin'", 401],
+    ["update app_user set staff_role = 'VIEWER' where id = 'user_admin'", 403],
+  ])('reads nothing in the console: %s (CON-2)', async (change, status) => {
+    const email = await addStaff(service, 'ADMIN');
+    const { cookies } = await signInToConsole(service.app, email);
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const body = JSON.stringify({ query: '{ audit(limit: 1) { data { id } } }' });
+    const headers = ['Host: localhost', `Cookie: ${cookie}`, 'x-console-csrf: 1', 'Content-Type: application/json'];
+    const socket = connect(port, '127.0.0.1');
+    let authenticated = false;
+    const end = service.databases.au1.onStatement(({ name }) => {
+      authenticated ||= name === 'console.staff';
+    });
+    const lines = ['POST /console/graphql HTTP/1.1', ...headers, `Content-Length: ${body.length}`, '', body[0]];
+    socket.write(lines.join('\r\n'));
+    await expect.poll(() => authenticated).toBe(true);
+    end();
+    // Until its answer is there.
+    await service.get('/me', await service.tokenOf('A'));
+    await run(change);
+    service.clock.advance(1_000);
+    socket.write(body.slice(1));
+    const [response] = await once(socket, 'data');
+    socket.destroy();
+    await run("delete from console_session where user_id = 'user_admin'");
+    await run("delete from app_user where id = 'user_admin'");
+    expect(String(response)).toMatch(new RegExp(`^HTTP/1.1 ${status} |"status":${status}`));
+  });
+
+  it.each(Object.keys(cases) as (keyof typeof cases)[])('%s', async (name) => {
+    for (const end of ['membership', 'connection', 'scopes']) {
+      const user = end === 'membership' ? { userId: userOf(), builderId: builderOf() } : {};
+      const token = await service.createToken({ clientId: client().clientId, scope: client().scopes, ...user });
+      expect((await service.get('/me', token)).statusCode).toBe(200);
+      const { path, type, body } = cases[name](builderOf());
+      const socket = connect(port, '127.0.0.1');
+      const begun = once(service.app.server, 'request');
+      const headers = ['Host: localhost', `Authorization: Bearer ${token}`, `Content-Type: ${type}`];
+      socket.write([`POST ${path} HTTP/1.1`, ...headers, `Content-Length: ${body.length}`, '', body[0]].join('\r\n'));
+      await begun;
+      const [role] = (await run(`select role from membership ${membershipOf(userOf())}`)) as { role: string }[];
+      const scopes = `{${client().scopes.join()}}`;
+      const of = `where builder_id = '${builderOf()}'`;
+      if (end === 'membership') await run(`delete from membership ${membershipOf(userOf())}`);
+      else if (end === 'connection') await run(`update connection set status = 'REVOKED' ${of}`);
+      else await run(`update connection set scopes = '{read:events}' ${of}`);
+      service.clock.advance(1_000);
+      socket.write(body.slice(1));
+      const [response] = await once(socket, 'data');
+      socket.destroy();
+      if (end === 'membership')
+        await run(`insert into membership (user_id, builder_id, role, created_at, updated_at)
+          values ('${userOf()}', '${builderOf()}', '${role!.role}', now(), now())`);
+      await run(`update connection set status = 'ACTIVE', scopes = '${scopes}' ${of}`);
+      service.clock.advance(1_000);
+      const isUpload = name === 'uploads nothing';
+      if (isUpload && end === 'scopes') continue;
+      expect(String(response), end).toMatch(/^HTTP\/1\.1 40[13] /);
+    }
   });
 });

@@ -2,6 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import { MAX_AGE_MS } from '../../auth/access-token-verifier.ts';
 import { Caller } from '../../auth/caller.ts';
 import { type AuthenticatedRequest, parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
@@ -110,16 +111,16 @@ function createSteps(
   dependencies: ConsoleDependencies,
 ): Pick<RequestSteps<StaffRequest, unknown, unknown>, 'authenticate' | 'createContext'> {
   const { authenticator, databases, clock, baseUrl, config, passwordLinks, limitPageRequest } = dependencies;
+  const { allowsPasswords } = config.staff;
   const recordedReads = new RecordedReads();
   /** Returns the staff user of the browser's session. It is read at each request, so that a revocation applies at once. CON-2. */
   const findIn = (region: RegionId, cookies: SecretCookies) =>
-    findSessionUser(
-      databases[region],
-      cookies.read('console', region),
-      clock.now(),
-      'staff',
-      config.staff.allowsPasswords,
-    );
+    findSessionUser(databases[region], cookies.read('console', region), clock.now(), 'staff', allowsPasswords);
+  const requireIn = async (...session: Parameters<typeof findIn>) => {
+    const staff = await findIn(...session);
+    if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
+    return staff;
+  };
 
   return {
     async authenticate(request, reply) {
@@ -128,12 +129,12 @@ function createSteps(
       requireOwnPage(request);
       const region = parseRegion(request);
       const cookies = new SecretCookies(request, reply, baseUrl.startsWith('https:'));
-      const staff = await findIn(region, cookies);
-      if (!staff) throw new ApiError('UNAUTHENTICATED', 'Sign in to the console.');
+      const staff = await requireIn(region, cookies);
       return { ...(await authenticator.limit(request, reply, region, toCaller(staff))), staff, cookies };
     },
     createContext(request, authenticated): ConsoleContext {
-      const { staff, cookies } = authenticated;
+      const { staff, cookies, region, caller } = authenticated;
+      const authenticatedAt = clock.now();
       const source: AuditSource = {
         actor: { type: 'STAFF', id: staff.id, role: staff.role },
         origin: { application: 'console', address: request.ip, requestId: request.id },
@@ -144,6 +145,11 @@ function createSteps(
         authorize(operation, builderId) {
           requireStaffAction(staff.role, operation.action as StaffAction);
           return context.authorize(operation, builderId);
+        },
+        async renewCaller() {
+          if (clock.now() - authenticatedAt < MAX_AGE_MS) return false;
+          Object.assign(caller, toCaller(Object.assign(staff, await requireIn(region, cookies))));
+          return true;
         },
         staff,
         source,
