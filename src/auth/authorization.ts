@@ -30,9 +30,8 @@ export function requireVisible<T extends { builderId: string }>(
   what: string,
 ): T {
   if (!record || !context.caller.isConnectedTo(record.builderId)) throw notFound(what);
-  if (context.builderHeader !== null && context.builderHeader !== record.builderId) {
+  if (context.builderHeader !== null && context.builderHeader !== record.builderId)
     throw forbidden('X-Service-Builder-Id names another builder than the one the resource belongs to.');
-  }
   context.caller.requireConnectionScope(record.builderId, scope);
   return record;
 }

@@ -41,9 +41,8 @@ export async function waitForEvents(
   return usage.runWait(async () => {
     let caller = await refreshCaller();
     for (;;) {
-      if (selection.builderIds?.some((builderId) => !caller.isConnectedTo(builderId))) {
+      if (selection.builderIds?.some((builderId) => !caller.isConnectedTo(builderId)))
         throw forbidden('The builder is not connected to this integrator.');
-      }
       const remainingMs = endsAt - performance.now();
       if (remainingMs <= 0 || ended.signal.aborted) return { position, hasEvents: false, caller };
       const filter = new EventFilter(caller, selection);

@@ -150,12 +150,10 @@ export class RequestAuthenticator {
       usage,
       uploadQuota,
       refreshCaller,
-      renewCaller() {
-        if (tokens.findCached(authorization, region) === context.caller) return false;
-        return tokens.authenticate(authorization, region).then((renewed) => {
-          context.caller = renewed;
-          return true;
-        });
+      async renewCaller() {
+        const before = context.caller;
+        context.caller = tokens.findCached(authorization, region) ?? (await tokens.authenticate(authorization, region));
+        return context.caller !== before;
       },
       waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
       authorize({ scope = null }, builderId) {
@@ -204,8 +202,7 @@ function parseHeaders({ headers }: FastifyRequest, caller: Caller, takesKey: boo
   }
   if (errors.length > 0) throw new ValidationError(errors);
   if (builderId === undefined) return null;
-  if (caller.builderId !== null && builderId !== caller.builderId) {
+  if (caller.builderId !== null && builderId !== caller.builderId)
     throw forbidden('X-Service-Builder-Id names another builder than the access token.');
-  }
   return builderId;
 }

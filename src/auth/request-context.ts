@@ -54,7 +54,7 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   /** Charges the budget until the request has been charged so many times in all, once by default; rejects with 429. */
   charge(budget: Budget, total?: number): Promise<void>;
   /** Looks the caller up again that was not found a moment ago, and returns whether it was. Throws 401 if access has ended. */
-  renewCaller(): Promise<boolean> | boolean;
+  renewCaller(): Promise<boolean>;
   /** Authenticates the request's token again, with what is stored after the call. Throws 401. */
   refreshCaller(): Promise<Caller>;
   /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */

@@ -78,8 +78,7 @@ export async function exportFolder(
 }
 
 async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, draft: Draft, options: ExportOptions) {
-  let rows = 0;
-  let bytes = 0;
+  let [rows, bytes] = [0, 0];
   async function* countRows(source: AsyncIterable<Buffer>) {
     for await (const chunk of source) {
       bytes += chunk.length;

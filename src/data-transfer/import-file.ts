@@ -163,8 +163,7 @@ async function findDatabaseProblems(
  * still wait when a pass makes no progress become problems.
  */
 async function writeRows({ client, mapping }: FileImport, uniqueKeys: UniqueKey[]) {
-  let inserted = 0;
-  let updated = 0;
+  let [inserted, updated] = [0, 0];
   const { allNew } = (await client.query(sql.toAllNewSql(mapping))).rows[0];
   for (let pass = 0, before = Number.POSITIVE_INFINITY; ; pass++) {
     for (const uniqueKey of uniqueKeys.filter(({ isKey }) => !isKey))

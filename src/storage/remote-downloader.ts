@@ -71,9 +71,8 @@ export class RemoteDownloader {
       if (!REDIRECT_STATUSES.includes(statusCode) || !headers.location)
         throw createDownloadError(`was answered with status ${statusCode}`);
       const next = URL.canParse(headers.location, url) ? new URL(headers.location, url) : null;
-      if (next?.protocol !== 'https:' || next.host !== start.host || next.username || next.password) {
+      if (next?.protocol !== 'https:' || next.host !== start.host || next.username || next.password)
         throw createDownloadError('redirects to another host');
-      }
       url = next;
     }
     throw createDownloadError('redirects too often');

@@ -63,12 +63,9 @@ export class S3Store implements ByteStore {
     const { sdk, client } = await this.#getClient();
     const { size } = await stat(path);
     const body = createReadStream(path);
+    const object = { ...this.#locate(key), Body: body, ContentLength: size, ContentType: contentType };
     try {
-      await sendToStore(
-        client.send(
-          new sdk.PutObjectCommand({ ...this.#locate(key), Body: body, ContentLength: size, ContentType: contentType }),
-        ),
-      );
+      await sendToStore(client.send(new sdk.PutObjectCommand(object)));
     } finally {
       body.destroy();
     }

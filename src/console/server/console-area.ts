@@ -15,7 +15,7 @@ export interface ConsoleContext extends RequestContext {
     /** Returns the regions in which the browser is signed in. */
     findRegions(): Promise<RegionId[]>;
     /** Ends the browser's sessions of all regions. */
-    end(): Promise<void>;
+    end(): Promise<unknown>;
   };
   /** Sends a link for choosing a password, or returns its URL without a mail server. */
   readonly passwordLinks: PasswordLinkSender;

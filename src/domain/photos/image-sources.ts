@@ -32,9 +32,8 @@ export async function loadImageSources(
 
   /** Returns the referenced upload, consumed or not. Throws `ImageProblem` unless it belongs to this integrator and builder. */
   function requireUpload({ key, regionId }: AttachmentReference): Upload {
-    if (regionId !== region) {
+    if (regionId !== region)
       throw new ImageProblem('imageAttachment.regionId', 'INVALID_REFERENCE', `must be ${region}`);
-    }
     const upload = uploads.get(key);
     if (!upload) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'is not an upload of yours');
     return upload;
@@ -48,9 +47,8 @@ export async function loadImageSources(
       return { ...(await prepareDownload(context, source, options)), uploadKey: null };
     }
     const upload = requireUpload(request.imageAttachment);
-    if (upload.consumedAt !== null) {
+    if (upload.consumedAt !== null)
       throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
-    }
     return { ...(await prepareUpload(context, upload, options)), uploadKey: upload.key };
   }
 

@@ -189,9 +189,8 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
   try {
     rendered = await renderAndStore(context, claim.photo);
   } catch (error) {
-    if (error instanceof BadImage && !(error instanceof InterruptedDecode)) {
+    if (error instanceof BadImage && !(error instanceof InterruptedDecode))
       return finish(database, claim, 'FAILED', { problem: error.message });
-    }
     // There was no capacity, or no request waits any longer: this was no attempt.
     if (error instanceof NoCapacityError || error === signal?.reason) {
       await release(database, claim);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EntityProperty, LockMode } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { Builder } from '../../../entities/builder.entity.ts';
@@ -215,9 +215,8 @@ export function builderCondition(table: PersonalTable, tables: readonly Personal
   for (const property of columns.values()) {
     const parent = tables.find((other) => other.className === property.targetMeta?.className && other !== table);
     const condition = parent && parent.className !== 'User' ? builderCondition(parent, tables) : null;
-    if (condition) {
+    if (condition)
       return `${quote(property.fieldNames[0]!)} in (select id from ${quote(parent!.table)} where ${condition})`;
-    }
   }
   return null;
 }
@@ -229,9 +228,7 @@ async function deleteRows(
   builderId: string,
 ): Promise<number> {
   if (condition === null) return 0;
-  const isSelfReferring = [...columns.values()].some(
-    (property: EntityProperty) => property.targetMeta?.tableName === table,
-  );
+  const isSelfReferring = [...columns.values()].some(({ targetMeta }) => targetMeta?.tableName === table);
   // Rows that refer to each other go in one statement, others in batches that hold their locks for a short time.
   const limit = isSelfReferring ? '' : `limit ${BATCH_ROWS}`;
   const sql = `with found as materialized (select ctid from ${quote(table)} where ${condition} ${limit}),

@@ -101,9 +101,8 @@ export async function prepareDownload(
 ): Promise<PreparedImage> {
   const { storage, shares, shareKey } = context;
   try {
-    if (!request.isApproved(parseImageHost(request.imageUrl))) {
+    if (!request.isApproved(parseImageHost(request.imageUrl)))
       throw new DownloadError('HOST_NOT_APPROVED', 'is on a host that is not approved');
-    }
     const release = await acquireInTime(
       (ends) => shares.transfers.acquire(shareKey, MAX_ATTACHMENT_BYTES / 2 ** 20, ends),
       options,

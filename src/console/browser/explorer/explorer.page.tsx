@@ -63,9 +63,8 @@ export default function ExplorerPage() {
 /** Returns the examples, or the tab that was shown last: GraphiQL would open an empty one. */
 function findTab(): { initialQuery: string; initialVariables: string } {
   const stored = localStorage.getItem(TABS_KEY);
-  if (!stored || new URLSearchParams(location.search).has('examples')) {
+  if (!stored || new URLSearchParams(location.search).has('examples'))
     return { initialQuery: EXAMPLES, initialVariables: createVariables() };
-  }
   const { tabs, activeTabIndex } = JSON.parse(stored);
   const { query, variables } = tabs[activeTabIndex];
   return { initialQuery: query ?? '', initialVariables: variables ?? '' };

@@ -14,9 +14,8 @@ async function loadModule<Module>(load: () => Promise<Module>): Promise<Module> 
   } catch {
     while (!(await isReachable())) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     // The module's loader does not request styles again that failed.
-    for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')) {
+    for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]'))
       if (!link.sheet) link.replaceWith(link.cloneNode());
-    }
     return load();
   }
 }

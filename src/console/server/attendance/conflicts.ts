@@ -76,9 +76,8 @@ async function withRelated({ database, personalReads }: ConsoleContext, conflict
   return conflicts.map((conflict) => {
     const { builderId, workerId, resolvedAt, updatedAt } = conflict;
     const own = related.find(({ id }) => id === String(conflict.id))!;
-    for (const person of [workerId, own.eventWorkerId]) {
+    for (const person of [workerId, own.eventWorkerId])
       if (person) personalReads.add(person, 'SignOnConflict', builderId);
-    }
     return {
       ...conflict,
       ...own,
