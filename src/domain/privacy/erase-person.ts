@@ -80,14 +80,12 @@ export async function previewErasure(context: PrivacyContext, subjectIds: readon
   return texts;
 }
 
-async function createErasure(
-  { database, clock }: PrivacyContext,
-  subjectIds: readonly string[],
-): Promise<ListedErasure> {
+/** Its time is that of the database: rows from before an erasure are told by it, and a computer's clock may be behind. */
+async function createErasure({ database }: PrivacyContext, subjectIds: readonly string[]): Promise<ListedErasure> {
   const em = database.fork();
   const { person, missing } = await loadPerson(em, listPersonalTables(database.metadata), groupPersonIds(subjectIds));
   if (missing.length > 0) throw new UnknownPersonError(missing);
-  const at = clock.now();
+  const at = await database.now();
   const now = new Date(at).toISOString();
   return {
     id: newId('erasure', at),
@@ -158,9 +156,9 @@ async function erasePersonRows(
   const changedEntries = await recordErasure(em, erasure, { ...change, action: 'person.erased' });
   const places = texts.map(({ table, id, column }) => ({ table, id, column }));
   await em.execute(
-    `update erasure set completed_at = ?, builder_ids = ?::text[], pending_keys = pending_keys || ?::text[], places = (
+    `update erasure set completed_at = clock_timestamp(), builder_ids = ?::text[], pending_keys = pending_keys || ?::text[], places = (
       select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
-    [now, toArrayText(person.builderIds), toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
+    [toArrayText(person.builderIds), toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
 }

@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportFolder } from '../../../src/data-transfer/export.ts';
+import { importFolder } from '../../../src/data-transfer/import.ts';
 import { Database } from '../../../src/database/database.ts';
 import { validateReportRow } from '../../../src/domain/photo-reports/stored-report.ts';
 import { erasePerson, executePersonErasure, previewErasure } from '../../../src/domain/privacy/erase-person.ts';
@@ -15,6 +19,7 @@ import { ConcurrentTransaction } from '../../support/concurrent-transaction.ts';
 import { StatementRecorder } from '../../support/statement-recorder.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { type Swift, startSwift, swiftUnavailableReason } from '../../support/swift.ts';
+import { withWrongClock } from '../../support/wrong-clock.ts';
 import {
   BUILDER,
   CONTACT,
@@ -57,6 +62,26 @@ describe('the statements that PostgreSQL receives', () => {
     expect(updates).not.toEqual([]);
     expect(recorder.statements.filter((sql) => /nair|my back hurt/i.test(sql))).toEqual([]);
   });
+});
+
+it('an erasure by a computer whose clock is behind survives the import of a part of an older export (PRV-11)', async () => {
+  const store = await startStore();
+  const database = await fixture.createSampleDatabase();
+  const text = 'My back hurt.';
+  await database.fork().execute(
+    `update timesheet set notes = ?, profile_id = ?, updated_at = now() - interval '30 minutes'
+      where id = (select min(id) from timesheet where builder_id = ?)`,
+    [text, PRIYA.profile, BUILDER],
+  );
+  const folder = join(await fixture.createTemporaryFolder(), 'export');
+  await exportFolder(database, folder);
+  await withWrongClock(-3_600_000, () => erasePerson(contextOf(database, store.storages.au1), PRIYA_IDS));
+  const rows = (await readFile(join(folder, 'timesheets.ndjson'), 'utf8')).trim().split('\n');
+  const older = rows.filter((row) => row.includes(text)).map((row) => JSON.parse(row));
+  const part = await fixture.createFolder({ timesheets: older });
+  expect(await importFolder(database, part)).toMatchObject({ committed: true, files: [{ rows: 1 }] });
+  expect(await findTablesWith(database, text)).toEqual([]);
+  await store.stop();
 });
 
 /** What does not depend on the store is tested with one. */
