@@ -104,7 +104,7 @@ export interface PersonalType {
 /** Returns how the people of records of a type are found; null for a type that is about no person. */
 export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
   if (type.name === 'Defect') return DEFECT;
-  const { of, name = [], email = [], cleared = [], file = [] } = getPersonalData(type.name);
+  const { of, name = [], email = [], cleared = [], file = [], people = [] } = getPersonalData(type.name);
   const property = of && Object.values(of)[0];
   if (!property) return null;
   // `workerId` is shown as `worker`, which some readers have in place of the id.
@@ -115,7 +115,7 @@ export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
     return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
   };
   if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, findPeople };
-  const personal = new Set([property, summary, 'sourceAuthor', ...name, ...email, ...cleared, ...file]);
+  const personal = new Set([property, summary, 'closingReason', ...name, ...email, ...cleared, ...file, ...people]);
   const isPersonal = (selection: Selection | null) =>
     selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
   const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();

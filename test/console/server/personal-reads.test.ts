@@ -157,7 +157,7 @@ describe('personal data that staff read', () => {
     expect(await own()).toHaveLength(entries.length);
   });
 
-  it('is recorded of the worker where a conflict shows the texts of an earlier change (CON-5)', async () => {
+  it('is recorded of the worker where a visit or a conflict shows the texts of an earlier change (CON-5)', async () => {
     const { workerId, projectId } = await addWorkerOnSite(service, builderId);
     const visitId = 'signon_conflict1';
     const at = new Date(service.clock.now()).toISOString();
@@ -166,12 +166,16 @@ describe('personal data that staff read', () => {
           closing_reason) values (?, ?, ?, ?, ?, ?, ?, ?, 'Robin', 'Taken to hospital')`,
       [visitId, at, at, builderId, projectId, workerId, at, at],
     );
-    const { errors } = await operator.query(
-      `mutation { closeVisit(visitId: "${visitId}", reason: "Left", expectedUpdatedAt: "${at}") { id } }`,
-    );
-    expect(errors![0]!.message).toMatch(/Taken to hospital/);
-    const recorded = (await reads()).filter(({ personId }) => personId === workerId);
-    expect(recorded).toMatchObject([{ builderId, valuesAfter: { categories: ['SignOnVisit'] } }]);
+    const conflict = `mutation { closeVisit(visitId: "${visitId}", reason: "Left", expectedUpdatedAt: "${at}") { id } }`;
+    expect((await operator.query(conflict)).errors![0]!.message).toMatch(/Taken to hospital/);
+    const recorded = async () => (await reads()).filter(({ personId }) => personId === workerId);
+    expect(await recorded()).toMatchObject([{ builderId, valuesAfter: { categories: ['SignOnVisit'] } }]);
+    for (const [index, field] of ['closedBy', 'closingReason'].entries()) {
+      service.clock.advance(3_600_000);
+      const visits = `{ project(builderId: "${builderId}", projectId: "${projectId}") { attendance(date: "${at.slice(0, 10)}") { data { ${field} } } } }`;
+      expect(JSON.stringify((await operator.query(visits)).data)).toMatch(/Robin|hospital/);
+      expect(await recorded(), field).toHaveLength(index + 2);
+    }
   });
 
   it('is recorded of the user whom the message of a conflict names (CON-5)', async () => {
