@@ -52,8 +52,8 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });
   const rows = AREAS.flatMap(({ pages = [] }) => pages);
-  const types = [...AREAS.map((area) => area.types), ...rows.map(createPageType)];
-  const extended = extendSchema(queries, parse(types.join('\n')));
+  const pages = rows.map((row) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`);
+  const extended = extendSchema(queries, parse([...AREAS.map(({ types }) => types), ...pages].join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
   for (const { queries = {}, mutations = {}, fields = {} } of AREAS) {
     for (const [name, operation] of Object.entries(queries)) {
@@ -74,8 +74,6 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     addResolversToSchema({ schema: extended, resolvers: resolvers as never, updateResolversInPlace: true }),
   );
 }
-
-const createPageType = (row: string) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`;
 
 /** Notes the people whom the result of a query of builders' records is about. */
 function observeRoot({ type, extensions }: Pick<Field, 'type' | 'extensions'>) {

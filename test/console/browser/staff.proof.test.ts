@@ -96,6 +96,21 @@ describe.skipIf(!executablePath)('a staff user of both regions', () => {
     expect(await invite()).toBe(true);
     await page.context().close();
   });
+
+  it('is signed out of both, also where the session of the region that the page shows has ended (CON-2)', async () => {
+    await addStaff(staffConsole, 'OPERATOR', { id: 'user_leaving' });
+    const email = await addStaff(staffConsole, 'OPERATOR', { id: 'user_leaving', region: 'us1' });
+    const page = await staffConsole.open('/console/insurances');
+    await submitCredentials(page, { email, password: PASSWORD });
+    await heading(page, 'Insurances');
+    await select(`delete from console_session where user_id = 'user_leaving'`);
+    const findSessions = () => select(`select from console_session where user_id = 'user_leaving'`, [], 'us1');
+    expect(await findSessions()).toHaveLength(1);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/console\/sign-in/, { timeout: 5_000 });
+    expect(await findSessions()).toHaveLength(0);
+    await page.context().close();
+  });
 });
 
 describe.skipIf(!executablePath)('two people who use one browser', () => {

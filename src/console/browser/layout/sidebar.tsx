@@ -1,8 +1,9 @@
 import { useRef } from 'react';
 import { NavLink, useLocation } from 'react-router';
-import { useClient } from 'urql';
 import { Button } from '../components/button.tsx';
 import { Glyph } from '../components/glyph.tsx';
+import { createConsoleClients } from '../graphql/client.ts';
+import { getStatus } from '../graphql/errors.ts';
 import { SignOutDocument } from '../graphql/generated.ts';
 import icon from '../icon.svg';
 import { useAddress } from '../shared/filters.ts';
@@ -17,11 +18,12 @@ export function Sidebar() {
   const { me, can } = useScope();
   const { pathname } = useLocation();
   const address = useAddress();
-  const client = useClient();
   const menu = useRef<HTMLElement>(null);
   const signOut = async () => {
-    const { error } = await client.mutation(SignOutDocument, {}).toPromise();
-    if (!error) location.assign('/console/sign-in');
+    const clients = me.regions.map((region) => createConsoleClients(region).uncached);
+    const results = await Promise.all(clients.map((client) => client.mutation(SignOutDocument, {}).toPromise()));
+    // The session of any region, also of the page's, may have ended before.
+    if (results.every(({ error }) => !error || getStatus(error) === 401)) location.assign('/console/sign-in');
   };
   return (
     <aside className="sidebar" aria-label="Console" id={MENU_ID} popover="auto" ref={menu}>
