@@ -117,19 +117,22 @@ function observe(
   const category = type.name;
   const personal = findPersonalType(type);
   if (!personal) return null;
-  const inEnvelope = Boolean(getNamedType(fieldType).extensions.envelope);
+  const { envelope } = getNamedType(fieldType).extensions;
+  const toRecords = (result: unknown) => (envelope ? (result as { data: object[] }).data : [result].flat());
   return (args, context, info) => {
     const selection = findSelection(info);
     const isSearched = personal.isSearchedByName && Boolean((args as { search?: string | null }).search?.trim());
     if (!isSearched && !personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
-    const resolve = create(args, context, { ...info, selection: withProperties(selection, personal) });
+    const observed = { ...info, selection: withProperties(selection, personal) };
+    const resolve = create(args, context, observed);
     return async (source) => {
       const result = await resolve(source);
-      const records = inEnvelope ? (result as { data: object[] }).data : [result].flat();
-      for (const record of records as (object | null)[]) {
-        if (!record) continue;
+      // The total of a page behind the last one is about the people of the first.
+      const isBehind = isSearched && args.offset && toRecords(result).length === 0;
+      const records = toRecords(isBehind ? await create({ ...args, offset: 0 }, context, observed)(source) : result);
+      for (const record of records.filter(Boolean) as object[]) {
         const people = personal.findPeople(record).filter((person) => person != null);
         for (const person of people) context.personalReads.add(person, category, findBuilderId(record));
         // Its author may have no account.

@@ -193,18 +193,15 @@ function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPl
   return {
     requestDidStart: async () => ({
       async willSendResponse({ contextValue, response }) {
-        const { personalReads, region } = contextValue as ConsoleContext;
+        const { personalReads, region, operation } = contextValue as ConsoleContext;
         try {
           await personalReads.record(databases[region], clock.now());
         } catch (thrown) {
-          contextValue.operation.largeResult = undefined;
+          operation.largeResult = undefined;
           const error = toGraphqlError(toApiError(thrown));
           response.http.status = toApiError(thrown).status;
-          const errors = [formatError(error.toJSON(), error)];
-          response.body = {
-            kind: 'single',
-            singleResult: { errors, extensions: { cost: contextValue.operation.cost } },
-          };
+          const singleResult = { errors: [formatError(error.toJSON(), error)], extensions: { cost: operation.cost } };
+          response.body = { kind: 'single', singleResult };
         }
       },
     }),

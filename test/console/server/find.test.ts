@@ -119,11 +119,17 @@ describe('the search over all records (CON-18)', () => {
         ({ valuesAfter }) => JSON.stringify(valuesAfter) === '{"categories":["Timesheet"]}',
       );
     expect(await readTimesheets()).toEqual([]);
-    const search = (selection: string) =>
-      operator.query(`{ findTimesheets(builderId: "${builderId}", search: "ng alex") { ${selection} } }`);
-    expect((await search('meta { totalCount }')).data.findTimesheets).toEqual({ meta: { totalCount: 1 } });
-    expect((await search('data { hours }')).data.findTimesheets).toEqual({ data: [{ hours: 3 }] });
+    const search = (selection: string, offset = 0) =>
+      operator.query(
+        `{ findTimesheets(builderId: "${builderId}", search: "ng alex", offset: ${offset}) { ${selection} } }`,
+      );
+    const total = { findTimesheets: { meta: { totalCount: 1 } } };
+    expect((await search('meta { totalCount }', 25)).data).toEqual(total);
     expect(await readTimesheets()).toHaveLength(1);
+    service.clock.advance(3_600_000);
+    expect((await search('meta { totalCount }')).data).toEqual(total);
+    expect((await search('data { hours }')).data.findTimesheets).toEqual({ data: [{ hours: 3 }] });
+    expect(await readTimesheets()).toHaveLength(2);
   });
 
   it('is 400 for a long text', async () => {
