@@ -55,7 +55,7 @@ export function toRoute<Authenticated extends AuthenticatedRequest, Input, Resul
     async handler(request: FastifyRequest, reply: FastifyReply) {
       const { context } = request;
       // The body may have taken minutes, in which access has ended.
-      if (context && (await context.renewCaller())) await steps.authorize(request, context);
+      if (context && request.body != null && (await context.renewCaller())) await steps.authorize(request, context);
       const input = await steps.parseInput(request, reply);
       const result = await (tracing && steps.spanName
         ? tracing.run(steps.spanName, {}, () => steps.execute(input, request, reply))
