@@ -69,13 +69,8 @@ export const toPoolConfig = (settings: SessionSettings) => ({
   onConnect: (client: pg.ClientBase) => applySettings(client, settings) as unknown as undefined,
 });
 
-/** A left join, so that an unknown name fails in `set_config`. */
-const DIFFERING_SETTINGS = `from json_each_text($1) wanted left join pg_settings s on lower(s.name) = wanted.key
-  where s.setting is distinct from wanted.value`;
-
 /** Sets the session settings, in one round trip. Call it once per connection. */
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
-  // Those that differ are not looked for, because `pg_settings` takes milliseconds.
   await querySettings(client, 'select set_config(key, value, false) from json_each_text($1)', settings);
 }
 
@@ -115,9 +110,10 @@ interface ServerFacts {
 export async function inspectServer(url: string, settings: SessionSettings): Promise<ServerFacts> {
   const client = await connect(url, settings);
   try {
+    // The old value, then the wanted one as PostgreSQL writes it: `pg_settings`, with the units of both, takes 3 ms.
     const text = `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
       ${IDENTITY} || '/' || extract(epoch from pg_postmaster_start_time()) as identity,
-      array(select wanted.key ${DIFFERING_SETTINGS}) as unsettable`;
+      array(select key from json_each_text($1) where current_setting(key) <> set_config(key, value, true)) as unsettable`;
     const [facts] = await querySettings<ServerFacts>(client, text, settings);
     const { unsettable } = facts!;
     return { ...facts!, unsettable: unsettable.length > 0 && (await isSharedSession(url, client)) ? unsettable : [] };
