@@ -19,6 +19,7 @@ const DEMO = 'demo.json';
 const SETTINGS = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
   ...{ autovacuum: 'off', max_wal_size: '1GB', checkpoint_timeout: '1h', scram_iterations: '1' },
+  ...{ file_copy_method: 'clone', shared_preload_libraries: 'plpgsql' },
 };
 
 /**
