@@ -98,8 +98,8 @@ async function connectAndBegin(url: string, name: string): Promise<pg.Client> {
 async function begin(client: pg.ClientBase): Promise<void> {
   await client.query('begin');
   // The transaction is idle while the work runs on other connections.
-  await client.query(`select set_config(name, '0', true) from pg_settings
-    where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`);
+  await client.query(`select set_config(name, '0', true)
+    from unnest('{statement_timeout,idle_in_transaction_session_timeout,transaction_timeout}'::text[]) name`);
 }
 
 /**
