@@ -118,7 +118,8 @@ describe('waiting for an advisory lock', () => {
     await holder.query('begin');
     await holder.query(`select pg_advisory_xact_lock(hashtext('${NAME}'))`);
     const { rows } = await holder.query('select pg_backend_pid() as pid, now() as since');
-    let milliseconds = performance.now();
+    // Whole ones: the sums of others are rounded.
+    let milliseconds = Math.floor(performance.now());
     const timer = vi.spyOn(performance, 'now').mockImplementation(() => milliseconds);
     onTestFinished(() => timer.mockRestore());
     const lines: string[] = [];
