@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { findChangesWithoutEntry, noteChanges } from '../support/audit.ts';
+import { noteChanges } from '../support/audit.ts';
 import { createPicture } from '../support/images.ts';
 import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
 
@@ -13,6 +13,7 @@ const cli = useCli();
 /** Secrets that the commands have read or printed. */
 const secrets: string[] = [];
 const ids: Record<string, string> = {};
+let noted: Awaited<ReturnType<typeof noteChanges>>;
 
 const PASSWORD = 'correct horse battery';
 const REFUSED = 'cannot be used now: 53100';
@@ -29,6 +30,7 @@ beforeAll(async () => {
   };
   const stamps = { createdAt: toTimestamp(CLI_START), updatedAt: toTimestamp(CLI_START) };
   await cli.databases.au1.fork().insert(SignOnVisit, { ...stamps, ...visit, id: 'signon_a' } as unknown as SignOnVisit);
+  noted = await noteChanges(cli.databases.au1);
 });
 
 const MAIL = 'sam@example.com';
@@ -111,7 +113,6 @@ describe('each command that changes access', () => {
   it('is recorded with operator, host and command, or not made (ACC-20, ACC-21)', async () => {
     const times: string[] = [];
     const refusedGroups = new Set<string>();
-    const noted = await noteChanges(cli.databases.au1);
     for (const [command] of COMMANDS) {
       cli.clock.at += 1000;
       times.push(toTimestamp(cli.clock.at));
@@ -119,7 +120,7 @@ describe('each command that changes access', () => {
       const [group] = command.split(' ', 1);
       if (!refusedGroups.has(group!)) {
         const refuse = () => expect(run(command)).rejects.toThrow(REFUSED);
-        expect([command, await findChangesWithoutEntry(cli.databases.au1, refuse)]).toEqual([command, []]);
+        expect([command, await noted.takeRefused(refuse)]).toEqual([command, []]);
         refusedGroups.add(group!);
       }
       await run(command);
@@ -252,7 +253,7 @@ describe('other commands with an entry', () => {
     const row = { id: 'buil_b', ...stamps, name: 'Renamed', logoKey: null };
     await writeFile(join(ids.FOLDER, 'builders.ndjson'), `${JSON.stringify(row)}\n`);
     const args = command.replace('FOLDER', ids.FOLDER).split(' ');
-    const changed = await findChangesWithoutEntry(cli.databases.au1, async () => {
+    const changed = await noted.takeRefused(async () => {
       expect(await cli.run(args)).toMatchObject({ code: 1, err: expect.stringContaining(REFUSED) });
     });
     expect([changed, await readdir(ids.FOLDER)]).toEqual([[], ['builders.ndjson']]);

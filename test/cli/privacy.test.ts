@@ -18,7 +18,7 @@ import {
   PRIYA_IDS,
   WORKER,
 } from '../domain/privacy/privacy-fixture.ts';
-import { findChangesWithoutEntry } from '../support/audit.ts';
+import { noteChanges } from '../support/audit.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -192,7 +192,7 @@ describe('person texts', () => {
     );
     const replace = ['person', 'texts', PRIYA.user, '--replace', place, '--name'];
     expect(await cli.errorOf([...replace, 'Sam Hill'])).toBe(`--replace: ${place} does not contain "Sam Hill".`);
-    const changed = await findChangesWithoutEntry(au1(), () => cli.run([...replace, PRIYA.name]));
+    const changed = await (await noteChanges(au1())).takeRefused(() => cli.run([...replace, PRIYA.name]));
     expect(changed).toEqual([]);
     const { texts } = await cli.json([...replace, 'nair, PRIYA']);
     expect(texts).toMatchObject([{ place, value: expect.stringMatching(/^Erased person [0-9a-f]{10} opens\.\n/) }]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readHead } from '../../src/domain/events/event-log.ts';
-import { findChangesWithoutEntry } from '../support/audit.ts';
+import { noteChanges } from '../support/audit.ts';
 import { numberPendingEvents } from '../support/events.ts';
 import { isVerified, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { CLI_START, seedBuilders, toTimestamp, useCli } from './cli-harness.ts';
@@ -130,7 +130,7 @@ describe('webhook test', () => {
   it('is recorded before the event is sent (ACC-20)', async () => {
     const { endpointId: id } = await create();
     const refuse = () => expect(cli.json(['webhook', 'test', id])).rejects.toThrow('cannot be used now: 53100');
-    expect(await findChangesWithoutEntry(cli.databases.au1, refuse)).toEqual([]);
+    expect(await (await noteChanges(cli.databases.au1)).takeRefused(refuse)).toEqual([]);
     expect(receiver.received).toEqual([]);
     await cli.json(['webhook', 'test', id]);
     const { entries } = await cli.json(['audit', 'list', '--action', 'webhook_endpoint.tested', '--object', id]);

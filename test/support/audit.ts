@@ -22,45 +22,42 @@ async function findTables(database: Database): Promise<string[]> {
   return all.map(({ name }) => name).filter((name) => !OTHERS.test(name));
 }
 
-/** Runs the work while the audit log takes no entry. Returns the tables in which it has changed rows. */
-export async function findChangesWithoutEntry(database: Database, work: () => Promise<unknown>): Promise<string[]> {
-  const em = database.fork();
-  const tables = await findTables(database);
-  // A changed row has another place or transaction.
-  const selects = tables.map(
-    (name) =>
-      `select '${name}' as name, (select sum(hashtextextended(xmin::text || ctid::text, 0))::text from "${name}") as digest`,
-  );
-  const digest = () => em.execute<{ name: string; digest: string }[]>(selects.join(' union all '));
-  await em.execute(REFUSE_ENTRIES);
-  try {
-    const before = await digest();
-    await work();
-    const after = await digest();
-    const isChanged = (each: { digest: string }, at: number) => each.digest !== before[at]!.digest;
-    return after.filter(isChanged).map(({ name }) => name);
-  } finally {
-    await em.execute('drop function refuse_entry cascade');
-  }
-}
-
-/** Notes which rows of which table each transaction changes. */
+/** Notes which rows of which table each transaction changes, also one that skips the triggers of the service. */
 const NOTE_CHANGES = `create schema noted;
   create table noted.change (name text, xid xid8);
   create function noted.note() returns trigger language plpgsql as
     'begin insert into noted.change values (tg_table_name, pg_current_xact_id()); return null; end'`;
 
-/**
- * Notes the changes of rows from now on. `takeUnrecorded` returns the tables that were changed since its last call by a transaction that
- * wrote no entry into the audit log: what such a transaction changes is made without an entry too.
- */
-export async function noteChanges(database: Database): Promise<{ takeUnrecorded(): Promise<string[]> }> {
+interface NotedChanges {
+  /**
+   * Returns the tables that were changed since the last call by a transaction that wrote no entry into the audit log: what such a
+   * transaction changes is made without an entry too.
+   */
+  takeUnrecorded(): Promise<string[]>;
+  /** Runs the work while the audit log takes no entry. Returns the tables in which it has changed rows. */
+  takeRefused(work: () => Promise<unknown>): Promise<string[]>;
+}
+
+/** Notes the changes of rows from now on. */
+export async function noteChanges(database: Database): Promise<NotedChanges> {
   const em = database.fork();
-  const trigger = (name: string) =>
-    `create trigger note after insert or update or delete on "${name}" for each row execute function noted.note()`;
-  const names = [...(await findTables(database)), 'audit_entry'];
-  await em.execute([NOTE_CHANGES, ...names.map(trigger)].join(';'));
+  const trigger = (name: string, scope = 'insert or update or delete', when = '') =>
+    `create trigger note after ${scope} on "${name}" for each row ${when} execute function noted.note();
+    alter table "${name}" enable always trigger note`;
+  const triggers = (await findTables(database)).map((name) => trigger(name));
+  const entries = trigger('audit_entry', 'insert', `when (new.action <> 'person.read')`);
+  await em.execute([NOTE_CHANGES, ...triggers, entries].join(';'));
   const take = `with taken as (delete from noted.change returning *)
     select distinct name from taken where xid not in (select xid from taken where name = 'audit_entry') order by 1`;
-  return { takeUnrecorded: async () => (await em.execute<{ name: string }[]>(take)).map(({ name }) => name) };
+  const takeUnrecorded = async () => (await em.execute<{ name: string }[]>(take)).map(({ name }) => name);
+  const takeRefused = async (work: () => Promise<unknown>) => {
+    await em.execute(`delete from noted.change; ${REFUSE_ENTRIES}`);
+    try {
+      await work();
+      return await takeUnrecorded();
+    } finally {
+      await em.execute('drop function refuse_entry cascade');
+    }
+  };
+  return { takeUnrecorded, takeRefused };
 }

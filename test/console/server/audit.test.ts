@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
-import { findChangesWithoutEntry } from '../../support/audit.ts';
+import { noteChanges } from '../../support/audit.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { consoleSchema } from '../../support/definition.ts';
 import { useService } from '../../support/harness.ts';
 
 const service = useService();
 let admin: ConsoleBrowser;
+let noted: Awaited<ReturnType<typeof noteChanges>>;
 /** Values of the aliases in capitals that earlier mutations have selected. */
 const values: Record<string, string> = {};
 /** Secrets that mutations have returned. */
@@ -29,6 +30,7 @@ beforeAll(async () => {
       first: pendingSignOffs(limit: 1) { data { DISMISSED: id DISMISSED_AT: updatedAt } }
       second: pendingSignOffs(limit: 1, offset: 1) { data { SIGN_OFF: id SIGN_OFF_AT: updatedAt } } } }`;
   keepValues((await admin.query(open)).data);
+  noted = await noteChanges(service.databases.au1);
 });
 
 const CLIENT = 'id: $CLIENT, expectedUpdatedAt: $AT';
@@ -121,7 +123,7 @@ describe('each change in the console', () => {
       const before = new Set((await findEntries()).map(({ id }) => id));
       service.clock.advance(1000);
       const text = mutation.replaceAll(/\$(\w+)/g, (_, name) => JSON.stringify(values[name]));
-      const changed = await findChangesWithoutEntry(service.databases.au1, async () => {
+      const changed = await noted.takeRefused(async () => {
         expect((await admin.query(`mutation { ${text} }`)).errors).toHaveLength(1);
       });
       expect(changed).toEqual([]);
