@@ -28,16 +28,26 @@ const DAY_MS = 24 * 3_600_000;
 const fixture = new DataTransferFixture();
 let store: TestStore;
 let storage: Storage;
+/** Of tests that erase nothing. */
+let unerased: Database;
 
 useLongerTimeLimits();
 beforeAll(async () => {
   store = await startStore();
   storage = store.storages.au1;
+  unerased = await fixture.createSampleDatabase();
 });
 afterAll(async () => {
   await store.stop();
   await fixture.dispose();
 });
+
+/** Returns the database of tests that erase nothing, without the erasures and entries of earlier ones. */
+async function clearUnerased(): Promise<Database> {
+  await unerased.fork().execute(`delete from erasure; alter table audit_entry disable trigger user;
+    delete from audit_entry; alter table audit_entry enable trigger user`);
+  return unerased;
+}
 
 const makeErasureDue = (database: Database) =>
   database.fork().execute(`update erasure set due_at = now() - interval '1 second' where completed_at is null`);
@@ -50,7 +60,7 @@ const KEPT = ['audit_entry', 'erasure', 'event_pending'];
 
 describe('builder erase', () => {
   it('erases nothing before the end of the grace period (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     const { erasure, changed } = await scheduleBuilderErasure(context, BUILDER, 30);
     expect([changed, Date.parse(erasure.dueAt) - Date.parse(erasure.requestedAt)]).toEqual([true, 30 * 24 * 3_600_000]);
@@ -63,7 +73,7 @@ describe('builder erase', () => {
   });
 
   it('is scheduled once by requests at the same time (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     const scheduled = await Promise.all(
       Array.from({ length: 6 }, (_, day) => scheduleBuilderErasure(context, BUILDER, 30 + day)),
@@ -76,7 +86,7 @@ describe('builder erase', () => {
   });
 
   it('can be undone until it is due, and not afterwards (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     await scheduleBuilderErasure(context, BUILDER, 30);
     await cancelBuilderErasure(context, BUILDER);
@@ -95,7 +105,7 @@ describe('builder erase', () => {
   });
 
   it('is due by the clock of the database, whatever the clock of the command (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const now = Date.now();
     const context = (aheadMs: number) => ({ ...contextOf(database, storage), clock: { now: () => now + aheadMs } });
     await withWrongClock(90 * DAY_MS, async () => {
@@ -109,7 +119,7 @@ describe('builder erase', () => {
   });
 
   it('changes nothing when it was cancelled after it had been found due (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
     await database.fork().execute('update erasure set cancelled_at = now() where id = ?', [erasure.id]);
@@ -121,7 +131,7 @@ describe('builder erase', () => {
   });
 
   it('is not cancelled once it is completed, nor executed once it is cancelled, while the other one waits (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 30);
     const other = await ConcurrentTransaction.open(database.url);
@@ -145,7 +155,7 @@ describe('builder erase', () => {
   });
 
   it('is executed by one instance at a time (PRV-8)', async () => {
-    const database = await fixture.createSampleDatabase();
+    const database = await clearUnerased();
     const context = contextOf(database, storage);
     const other = await ConcurrentTransaction.open(database.url);
     const lock = `select pg_advisory_xact_lock(hashtext('builder-integration-api erasures of builders'))`;
@@ -224,7 +234,7 @@ describe('builder erase', () => {
 
   it('stays scheduled after a restore from a backup before it was scheduled (PRV-6, PRV-8)', async () => {
     const separate = await startStore();
-    const scheduledIn = contextOf(await fixture.createSampleDatabase(), separate.storages.au1);
+    const scheduledIn = contextOf(await clearUnerased(), separate.storages.au1);
     const { erasure } = await scheduleBuilderErasure(scheduledIn, BUILDER, 30);
     const restored = await fixture.createSampleDatabase();
     await replayErasures(contextOf(restored, separate.storages.au1));
@@ -265,7 +275,7 @@ describe('builder erase', () => {
     const database = await fixture.createSampleDatabase();
     const context = contextOf(database, foreign);
     const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
-    await claimBucket(await fixture.createSampleDatabase(), foreign);
+    await claimBucket(unerased, foreign);
     const readAll = async () => [
       await database.fork().execute('select * from erasure'),
       await database.fork().execute('select id from audit_entry order by id'),
@@ -285,7 +295,7 @@ describe('builder erase', () => {
   });
 
   it('rejects a builder that does not exist', async () => {
-    const context = contextOf(await fixture.createSampleDatabase(), storage);
+    const context = contextOf(unerased, storage);
     await expect(scheduleBuilderErasure(context, 'buil_none', 30)).rejects.toThrow(
       'there is no builder buil_none in au1',
     );

@@ -80,13 +80,13 @@ export async function findTablesWith(database: Database, text: string): Promise<
   const tables = (await em.execute(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
   )) as { name: string }[];
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const [row] = (await em.execute(
-      `select count(*)::int as count from "${name}" t where strpos(lower(to_jsonb(t)::text), lower(?)) > 0`,
-      [text],
-    )) as { count: number }[];
-    if (row!.count > 0) found.push(name);
-  }
-  return found;
+  const selects = tables.map(
+    ({ name }) =>
+      `select '${name}' as name where exists (select from "${name}" t where strpos(lower(to_jsonb(t)::text), (table wanted)) > 0)`,
+  );
+  const found: { name: string }[] = await em.execute(
+    `with wanted as materialized (select lower(?)) ${selects.join(' union all ')}`,
+    [text],
+  );
+  return found.map(({ name }) => name);
 }
