@@ -35,7 +35,7 @@ describe('a worker thread', () => {
     ['throws', 'throw', {}, 'ENDED'],
     ['exits', 'exit', {}, 'CRASHED'],
     ['exceeds its memory limit', 'allocate', {}, 'MEMORY'],
-    ['takes more time than it may', 'spin', { timeoutMs: 1_000 }, 'TIMEOUT'],
+    ['takes more time than it may', 'spin', { timeoutMs: 300 }, 'TIMEOUT'],
   ])('that %s rejects its task, and the next task has another thread', async (_, task, options, reason) => {
     const thread = createThread(options);
     await expect(thread.run(task)).rejects.toMatchObject({ name: 'WorkerError', reason });
