@@ -30,8 +30,13 @@ class SnapshotRunner extends StatementRunner {
     this.#client = client;
   }
 
-  override run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
-    return queryTextRows(this.#client, statement, values);
+  override run(
+    statement: Statement,
+    values: readonly unknown[],
+    _traces?: unknown,
+    form = statement,
+  ): Promise<TextRow[]> {
+    return queryTextRows(this.#client, form, values);
   }
 }
 
