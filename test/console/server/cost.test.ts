@@ -108,8 +108,9 @@ describe('a page of the console', () => {
       expect(errors).toBeUndefined();
     });
     const texts = spy.mock.calls.map(([first]) => {
-      const query = first as unknown as string | { text?: string };
-      return typeof query === 'string' ? query : (query.text ?? '');
+      const query = first as unknown as string | { name?: string; text?: string };
+      // A named one is among the prepared ones.
+      return typeof query === 'string' ? query : (!query.name && query.text) || '';
     });
     spy.mockRestore();
     const tables = texts.map((text) => /^\s*(?:select|with)[\s\S]*?from "?(?:public"?\.)?"?(\w+)/i.exec(text)?.[1]);
