@@ -102,7 +102,8 @@ export class StatementRunner {
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#selectConnection().query(form, values);
+          const connection = findLeastBusy(this.#regular, performance.now()) ?? this.#selectReserve();
+          return await connection.query(form, values);
         } catch (error) {
           const isLate = performance.now() - began > RETRY_WINDOW_MS;
           const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
@@ -192,12 +193,10 @@ export class StatementRunner {
     await Promise.all([...this.#regular, ...this.#reserve].map((connection) => connection.close()));
   }
 
-  #selectConnection(): PipelinedConnection {
-    const now = performance.now();
-    const regular = findLeastBusy(this.#regular, now);
-    if (regular) return regular;
+  /** Returns a stalled regular connection when those of the reserve are stalled, too. */
+  #selectReserve(): PipelinedConnection {
     this.#reserveUses++;
-    return findLeastBusy(this.#reserve, now) ?? findLeastBusy(this.#regular)!;
+    return findLeastBusy(this.#reserve, performance.now()) ?? findLeastBusy(this.#regular)!;
   }
 }
 

@@ -113,7 +113,7 @@ export async function recordSignOns(
 ): Promise<Map<ReceivedEvent, RecordedEvent>> {
   const recorded = new Map<ReceivedEvent, RecordedEvent>();
   const keys: string[] = [];
-  const rows: unknown[][] = [];
+  const columns: unknown[][] = [[], [], [], [], [], [], [], []];
   for (const received of signOns) {
     const { owner, event, now } = received;
     const id = newId('signOnEvent', now);
@@ -122,9 +122,9 @@ export async function recordSignOns(
     const { workerId, sourceEventId, occurredAt, deviceId } = event;
     const at = new Date(now).toISOString();
     keys.push(toLockKey(owner, sourceEventId));
-    rows.push([id, at, owner.projectId, workerId, sourceEventId, occurredAt, deviceId, visitId]);
+    const row = [id, at, owner.projectId, workerId, sourceEventId, occurredAt, deviceId, visitId];
+    for (const [index, value] of row.entries()) columns[index]!.push(value);
   }
-  const columns = rows[0]!.map((_, index) => rows.map((row) => row[index]));
   const { integratorId, builderId } = signOns[0]!.owner;
   const locked = transaction.query([LOCK_EVENTS, [keys]]);
   const insert: BoundStatement = [FAST_SIGN_ONS, [integratorId, builderId, ...columns]];
