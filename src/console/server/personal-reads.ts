@@ -24,9 +24,7 @@ export class RecordedReads {
   add(key: string, now: number): void {
     this.#times.delete(key);
     this.#times.set(key, now);
-    if (this.#times.size <= MAX_READS) return;
-    const [oldest] = this.#times.keys();
-    this.#times.delete(oldest!);
+    if (this.#times.size > MAX_READS) this.#times.delete(this.#times.keys().next().value!);
   }
 }
 

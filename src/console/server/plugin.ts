@@ -149,6 +149,7 @@ function createSteps(
         async renewCaller() {
           if (clock.now() - authenticatedAt < MAX_AGE_MS) return false;
           Object.assign(caller, toCaller(Object.assign(staff, await requireIn(region, cookies))));
+          Object.assign(source.actor, { role: staff.role });
           return true;
         },
         staff,
