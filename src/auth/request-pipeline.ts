@@ -53,9 +53,10 @@ export function toRoute<Authenticated extends AuthenticatedRequest, Input, Resul
       return pending;
     },
     async handler(request: FastifyRequest, reply: FastifyReply) {
-      const { context } = request;
-      // The body may have taken minutes, in which access has ended.
-      if (context && request.body != null && (await context.renewCaller())) await steps.authorize(request, context);
+      const { context, headers } = request;
+      // The body, also an empty one, may have taken minutes, in which access has ended.
+      const hasBody = headers['content-length'] ?? headers['transfer-encoding'];
+      if (context && hasBody && (await context.renewCaller())) await steps.authorize(request, context);
       const input = await steps.parseInput(request, reply);
       const result = await (tracing && steps.spanName
         ? tracing.run(steps.spanName, {}, () => steps.execute(input, request, reply))
