@@ -45,9 +45,8 @@ export const rejectWrittenTexts = (schema: GraphQLSchema): ApolloServerPlugin<Re
       const Field = (node: FieldNode) => {
         if (!isIncluded(node.directives, variables)) return false;
         const name = `${types.getParentType()}.${node.name.value}`;
-        if (WRITTEN_TEXTS.has(name)) {
+        if (WRITTEN_TEXTS.has(name))
           throw toGraphqlError(forbidden(`The role ${role} does not allow person.read, which ${name} needs.`));
-        }
         return undefined;
       };
       visit(document, visitWithTypeInfo(types, { Field }));

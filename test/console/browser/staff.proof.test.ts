@@ -111,6 +111,27 @@ describe.skipIf(!executablePath)('a staff user of both regions', () => {
     expect(await findSessions()).toHaveLength(0);
     await page.context().close();
   });
+
+  it('is signed out of a region that another tab has signed in to alone (CON-2)', async () => {
+    const email = await addStaff(staffConsole, 'OPERATOR', { id: 'user_moving' });
+    const page = await staffConsole.open('/console/insurances');
+    await submitCredentials(page, { email, password: PASSWORD });
+    await heading(page, 'Insurances');
+    await addStaff(staffConsole, 'OPERATOR', { id: 'user_moving', region: 'us1' });
+    await select(`update app_user set disabled_at = now() where id = 'user_moving'`);
+    const other = await page.context().newPage();
+    await other.goto(`${staffConsole.baseUrl}/console/sign-in`);
+    await submitCredentials(other, { email, password: PASSWORD });
+    await heading(other, /^Today at /);
+    await other.close();
+    await page.bringToFront();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/console\/sign-in/, { timeout: 5_000 });
+    expect(await select(`select from console_session where user_id = 'user_moving'`, [], 'us1')).toHaveLength(0);
+    await page.context().close();
+  });
 });
 
 describe.skipIf(!executablePath)('two people who use one browser', () => {

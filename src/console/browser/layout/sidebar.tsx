@@ -20,10 +20,13 @@ export function Sidebar() {
   const address = useAddress();
   const menu = useRef<HTMLElement>(null);
   const signOut = async () => {
-    const clients = me.regions.map((region) => createConsoleClients(region).uncached);
-    const results = await Promise.all(clients.map((client) => client.mutation(SignOutDocument, {}).toPromise()));
-    // The session of any region, also of the page's, may have ended before.
-    if (results.every(({ error }) => !error || getStatus(error) === 401)) location.assign('/console/sign-in');
+    // One session ends those of all regions; that of the page's may have ended before.
+    for (const region of [me.regionId, 'au1', 'us1']) {
+      const { error } = await createConsoleClients(region).uncached.mutation(SignOutDocument, {}).toPromise();
+      if (!error) break;
+      if (getStatus(error) !== 401) return;
+    }
+    location.assign('/console/sign-in');
   };
   return (
     <aside className="sidebar" aria-label="Console" id={MENU_ID} popover="auto" ref={menu}>

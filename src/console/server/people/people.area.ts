@@ -64,9 +64,8 @@ async function listAudit(context: ConsoleContext, filter: AuditFilter, { limit, 
   const names = await findRecordNames(context.database, findIds(found.entries));
   // Entries contain data of the users who acted and of the people concerned. Reads of one's own data are not recorded.
   const people = [...[...names.keys()].filter(isPersonId), ...found.entries.map(({ personId }) => personId)];
-  for (const id of people) {
+  for (const id of people)
     if (id !== null && id !== context.staff.id) context.personalReads.add(id, 'AuditEntry', null);
-  }
   const entries = found.entries.map((entry) => ({
     ...entry,
     records: found.readCounts.get(entry.id) ?? 1,

@@ -57,9 +57,8 @@ export class SignInRequest extends PageRequest<SignInDependencies> {
 
   /** Ends the browser's sessions of all regions before the first new one: they may be another person's. CON-1. */
   override async startSession(database: Database, account: Account): Promise<void> {
-    if (this.#signedInRegions.length === 0) {
+    if (this.#signedInRegions.length === 0)
       for (const each of this.databases) await endConsoleSession(each, this.cookies);
-    }
     const secret = newSecret();
     const { sessionSeconds } = this.dependencies.config.staff;
     await createSession(database, secret, account, this.now, 'staff', sessionSeconds);
