@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { StatementRunner } from '../../src/database/pool/statement-runner.ts';
@@ -167,6 +168,25 @@ describe('a batched statement', () => {
     await Promise.all([closing.close(), expect(query).rejects.toThrow('closed')]);
     const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
     expect(await runner().run(open, [])).toEqual([]);
+  });
+
+  it('reads on an open connection while the first one was lost and cannot be opened again', async () => {
+    const { url } = service.databases.au1;
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query("create role limited login password 'limited' connection limit 2");
+    const limitedUrl = Object.assign(new URL(url), { username: 'limited', password: 'limited' }).href;
+    const limited = new StatementRunner(limitedUrl, { regular: 2, reserve: 0 });
+    const findPid: Statement = { name: 'pid', text: 'select pg_backend_pid()::text' };
+    const [first, second] = await Promise.all([limited.run(findPid, []), limited.run(findPid, [])]);
+    await admin.query('select pg_terminate_backend($1, 5000)', [first![0]![0]]);
+    const other = new pg.Client({ connectionString: limitedUrl });
+    await other.connect();
+    await vi.waitFor(async () => expect(await limited.run(findPid, [])).toEqual(second));
+    await other.end();
+    await limited.close();
+    await admin.query('drop role limited');
+    await admin.end();
   });
 
   it.each([

@@ -31,6 +31,11 @@ export class PipelinedConnection {
     return this.#inFlight;
   }
 
+  /** Statements without a response; more than those of an equal while it is closed, because it may not open. */
+  get load(): number {
+    return this.#inFlight + (this.#connectedClient ? 0 : 0.5);
+  }
+
   isStalled(now: number): boolean {
     return this.#inFlight > 0 && now - this.#progressAt > STALL_MS;
   }

@@ -201,15 +201,14 @@ export class StatementRunner {
 }
 
 /**
- * Returns the connection with the fewest statements in flight that is not stalled. The first of equals: PostgreSQL and the processor have
- * what its last statements used at hand.
+ * Returns the connection with the least load that is not stalled. The first of equals, whose data PostgreSQL and the processor have at hand.
  *
  * @param now without it, a stalled one counts, too
  */
 function findLeastBusy(connections: readonly PipelinedConnection[], now = 0): PipelinedConnection | undefined {
   let found: PipelinedConnection | undefined;
   for (const connection of connections) {
-    if (!connection.isStalled(now) && !(found && found.inFlight <= connection.inFlight)) found = connection;
+    if (!connection.isStalled(now) && !(found && found.load <= connection.load)) found = connection;
   }
   return found;
 }
