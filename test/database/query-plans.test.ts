@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
-import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
+import { connectWithSettings, READER_SETTINGS, WRITER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import type { BatchStatement } from '../../src/database/pool/statement-runner.ts';
+import { FAST_SIGN_ONS, READ_FACTS, SIGN_OFF } from '../../src/domain/attendance/record-statements.ts';
 import { useService } from '../support/harness.ts';
 import { recordReads } from '../support/recorded-reads.ts';
 import { createSamples } from '../support/samples.ts';
@@ -58,4 +59,25 @@ describe('the plans of the prepared reads', () => {
       .join('\n');
     await expect(text).toMatchFileSnapshot(SNAPSHOT);
   });
+});
+
+it('the plans of gate events find records by their identity, also those made while the tables were empty', async () => {
+  const client = await connectWithSettings(service.databases.au1.url, WRITER_SETTINGS);
+  await client.query('begin; truncate sign_on_event, sign_on_visit cascade');
+  const scans: string[] = [];
+  for (const statement of [FAST_SIGN_ONS, READ_FACTS, SIGN_OFF]) scans.push(...(await explainScans(client, statement)));
+  await client.query('rollback');
+  await client.end();
+  const ofRecords = scans
+    .map((scan) => /using (sign_on_\w+) on (\w+ [a-z]+)/.exec(scan))
+    .filter((match) => match !== null);
+  expect(ofRecords.map(([, index, row]) => `${row}: ${index}`).sort()).toEqual([
+    'sign_on_event e: sign_on_event_source_key',
+    'sign_on_event e: sign_on_event_source_key',
+    'sign_on_event e: sign_on_event_waiting',
+    'sign_on_event stored: sign_on_event_source_key',
+    'sign_on_event waiting: sign_on_event_waiting',
+    'sign_on_visit v: sign_on_visit_pkey',
+    'sign_on_visit v: sign_on_visit_pkey',
+  ]);
 });

@@ -536,14 +536,15 @@ create table sign_on_event (
   status text not null check (status in ('APPLIED', 'PENDING_SIGN_ON', 'REJECTED')),
   rejection text check (rejection in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED')),
   visit_id text references sign_on_visit,
-  listed_at timestamptz(3),
-  constraint sign_on_event_source_key unique (integrator_id, builder_id, project_id, source_event_id)
+  listed_at timestamptz(3)
 );
 ${toIndexSql('sign_on_event', 'integrator_id, project_id, listed_at, id', 'visit_id')}
 create index sign_on_event_not_applied_of_builder on sign_on_event (builder_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_not_applied_on_project on sign_on_event (project_id, status, created_at, id) where status <> 'APPLIED';
 create index sign_on_event_waiting on sign_on_event (integrator_id, builder_id, project_id, source_sign_on_event_id)
   where status = 'PENDING_SIGN_ON';
+-- The last: of indexes that cost the same on an empty table, a plan has the newest.
+alter table sign_on_event add constraint sign_on_event_source_key unique (integrator_id, builder_id, project_id, source_event_id);
 create table sign_on_conflict (
   id bigserial primary key,
   ${TIMES},
