@@ -33,19 +33,14 @@ function addIntegratorCommands(group: CommandGroup): void {
   const filters = [option('--name <text>', 'part of the name')];
   group.addList('list integrators', { name: 'integrators', columns }, filters, listIntegrators);
 
-  group.addShow(
-    'show <integrator>',
-    'show an integrator with its clients and connections',
-    [],
-    (context, _options, id) => showIntegrator(context, id),
-    ({ clients, connections, ...integrator }) => {
-      const related = {
-        clients: clients.map(({ clientId }) => clientId),
-        connections: connections.map(({ builderId, status }) => `${builderId} (${status})`),
-      };
-      return [integrator.name, { ...integrator, ...related }];
-    },
-  );
+  const show = 'show an integrator with its clients and connections';
+  group.addShow('show <integrator>', show, [], showIntegrator, ({ clients, connections, ...integrator }) => {
+    const related = {
+      clients: clients.map(({ clientId }) => clientId),
+      connections: connections.map(({ builderId, status }) => `${builderId} (${status})`),
+    };
+    return [integrator.name, { ...integrator, ...related }];
+  });
 
   const replaced = [
     option('--name <name>', 'name of the vendor'),
@@ -86,13 +81,8 @@ function addClientCommands(group: CommandGroup): void {
   ];
   group.addList('list OAuth clients', { name: 'clients', columns }, filters, listClients);
 
-  group.addShow(
-    'show <client>',
-    'show a client, and when its secrets were created',
-    [],
-    (context, _options, id) => showClient(context, id),
-    (data) => data.name,
-  );
+  const show = 'show a client, and when its secrets were created';
+  group.addShow('show <client>', show, [], showClient, (data) => data.name);
 
   const replaced = [
     option(...name),

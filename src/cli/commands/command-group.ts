@@ -137,16 +137,16 @@ export class CommandGroup {
     });
   }
 
-  /** Adds the command `show`. `describe` returns the heading, and may select what the text shows. */
+  /** Adds the command `show`, which names its object like `addChange`. `describe` returns the heading, and may select what the text shows. */
   addShow<T extends object>(
     signature: string,
     description: string,
     options: readonly Option[],
-    show: (context: ChangeContext, key: CommandOptions, id: string) => Promise<T>,
+    show: (context: ChangeContext, key: CommandOptions) => Promise<T>,
     describe: (data: T, key: CommandOptions) => string | [heading: string, shown: object],
   ): Command {
     return this.addRegional(signature, description, options, async (context, values, id) => {
-      const data = await show(context, toFields(values), id!);
+      const data = await show(context, id ?? toFields(values));
       const shown = describe(data, values);
       return { data, text: typeof shown === 'string' ? formatFields(shown, data) : formatFields(...shown) };
     });

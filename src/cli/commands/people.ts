@@ -32,13 +32,8 @@ function addUserCommands(group: CommandGroup): void {
   ];
   group.addList('list users', { name: 'users', columns }, filters, listUsers);
 
-  group.addShow(
-    'show <user>',
-    'show a user, by id or e-mail address, with the memberships',
-    [],
-    (context, _options, user) => showUser(context, user),
-    (data) => data.name,
-  );
+  const show = 'show a user, by id or e-mail address, with the memberships';
+  group.addShow('show <user>', show, [], showUser, (data) => data.name);
 
   const replaced = [
     option('--name <name>', 'full name'),
