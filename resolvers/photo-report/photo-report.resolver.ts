@@ -34,9 +34,8 @@ class ReportFilterArgs {
   archived?: boolean | null;
 }
 
-const toFilters = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) => {
-  return { sourceApp, sourceExternalId, archived: archived ?? false };
-};
+const toFilters = ({ archived, ...filters }: ReportFilterArgs) => ({ ...filters, archived: archived ?? false });
+const filtered = { args: [ReportFilterArgs], where: toFilters };
 
 /** Queries of photo reports (PRP-36). */
 @Resolver(() => PhotoReport)
@@ -92,7 +91,7 @@ export const photoReportFields = [
   builderPage('photoReports', photoReports, 'The photo reports of a builder.', {
     operation: Scoped('read:photos'),
     args: [{ projectId: ProjectId }, ReportFilterArgs],
-    where: ({ projectId, ...filters }) => ({ projectId, ...toFilters(filters) }),
+    where: toFilters,
   }),
   builderRecord(
     'photoReport',
@@ -105,12 +104,6 @@ export const photoReportFields = [
   recordEdge(PhotoReport, 'project', projects, 'projectId', 'The project that the report is about.', {
     nullable: true,
   }),
-  pageEdge(Project, 'photoReports', photoReports, 'projectId', 'The photo reports about the project.', {
-    args: [ReportFilterArgs],
-    where: toFilters,
-  }),
-  pageEdge(Builder, 'photoReports', photoReports, 'builderId', 'The photo reports of the builder.', {
-    args: [ReportFilterArgs],
-    where: toFilters,
-  }),
+  pageEdge(Project, 'photoReports', photoReports, 'projectId', 'The photo reports about the project.', filtered),
+  pageEdge(Builder, 'photoReports', photoReports, 'builderId', 'The photo reports of the builder.', filtered),
 ];

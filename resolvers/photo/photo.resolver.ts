@@ -116,13 +116,8 @@ export class DefectPhotosResolver {
   }
 }
 
-const toFilters = ({
-  source,
-  ...filters
-}: PhotoSourceArgs & { projectId?: string | null; folderId?: string | null }) => ({
-  ...filters,
-  source: toSources({ source }),
-});
+const toFilters = (filters: PhotoSourceArgs) => ({ ...filters, source: toSources(filters) });
+const filtered = { args: [PhotoSourceArgs], where: toFilters };
 
 const readPhotos = { scope: 'read:photos', tag: 'Photos' } as const;
 
@@ -140,13 +135,9 @@ export const photoFields = [
   }),
   builderRecord('photo', photos, { photoId: AttachmentId }, ['Photo', 'One active photo.'], {
     operation: Rest('GET /builders/{builderId}/photos/{photoId}', readPhotos),
-    args: [PhotoSourceArgs],
-    where: toFilters,
+    ...filtered,
   }),
-  pageEdge(Builder, 'photos', photos, 'builderId', 'The active photos of the builder.', {
-    args: [PhotoSourceArgs],
-    where: toFilters,
-  }),
+  pageEdge(Builder, 'photos', photos, 'builderId', 'The active photos of the builder.', filtered),
   pageEdge(Project, 'photos', photos, 'projectId', 'The active photos of the project.', {
     args: [PhotoSourceArgs, { folderId: FolderId }],
     where: toFilters,
