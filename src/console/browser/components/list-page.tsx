@@ -25,7 +25,7 @@ interface Props<Data, Variables, Row> extends Omit<TableProps<Row>, 'name' | 'ro
   /** Returns the list's page in the data of the request. */
   page: (data: Data) => { data: readonly Row[]; meta: PageMeta & { nextCursor?: string | null } };
   foot?: (rows: readonly Row[]) => ReactNode;
-  /** Shows the row that the parameter `opens` names. The page may not have it. Default: its columns and `details`. */
+  /** Shows the row that the parameter `opens` names. The page may not have it. Default: its columns, `details` and id. */
   drawer?: (id: string, close: () => void, row: Row | undefined) => ReactNode;
   /** What a row has beside its columns. */
   details?: (row: Row) => readonly (readonly [string, ReactNode])[];
@@ -49,7 +49,7 @@ export function ListPage<Data, Variables extends AnyVariables, Row extends { id:
     const facts = columns.map(({ header, cell }) => [header, cell(row)] as const);
     return (
       <Drawer title={first!.cell(row)} onClose={close}>
-        <Facts facts={[...facts, ...(details?.(row) ?? [])]} />
+        <Facts facts={[...facts, ...(details?.(row) ?? []), ['Id', <code key="id">{row.id}</code>]]} />
       </Drawer>
     );
   }

@@ -66,7 +66,7 @@ export default function InductionsPage() {
         { header: 'Created', cell: ({ createdAt }) => formatDay(createdAt, timeZone), nowrap: true, sort: 'CREATED' },
         { header: 'Number', cell: ({ identifier }) => identifier, number: true },
       ]}
-      details={({ worker, updatedAt, id }) => [
+      details={({ worker, updatedAt }) => [
         ['Changed', formatDay(updatedAt, timeZone)],
         [
           'Worker',
@@ -74,7 +74,6 @@ export default function InductionsPage() {
             All inductions and visits
           </Link>,
         ],
-        ['Id', <code key="id">{id}</code>],
       ]}
     >
       {!chosen.search && <InductionStats {...chosen} />}

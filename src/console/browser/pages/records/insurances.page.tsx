@@ -119,7 +119,6 @@ export default function InsurancesPage() {
       ]}
       details={({ subcontractor, id }) => [
         ['Document', <InsuranceFile key="file" subcontractorId={subcontractor.id} insuranceId={id} />],
-        ['Id', <code key="id">{id}</code>],
       ]}
     >
       {!chosen.search && <InsuranceChart {...chosen} today={today} address={address} />}

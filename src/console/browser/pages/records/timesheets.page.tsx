@@ -91,10 +91,7 @@ export default function TimesheetsPage() {
         { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         { header: 'Hours', cell: ({ hours }) => formatNumber(hours), number: true },
       ]}
-      details={({ notes, id }) => [
-        ['Notes', notes],
-        ['Id', <code key="id">{id}</code>],
-      ]}
+      details={({ notes }) => [['Notes', notes]]}
       foot={(sheets) => (
         <tfoot>
           <tr>
