@@ -12,9 +12,7 @@ const MAX_BYTES = 1024 * 1024;
 /** An erasure as the storage keeps it. It contains no name. */
 export type ListedErasure = Pick<Erasure, (typeof STORED)[number]>;
 
-const STORED = [
-  ...(['id', 'kind', 'subjectIds', 'builderIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const),
-] as const;
+const STORED = ['id', 'kind', 'subjectIds', 'builderIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const;
 
 const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Erased person [0-9a-f]{10}$/.test(text);
 
