@@ -53,6 +53,8 @@ function secret<T>(defaultText: string, description: string, parser: Parser<T>):
   return { ...optional(defaultText, description, parser), secret: true };
 }
 
+const parseSwitch = createChoiceParser('0', '1');
+
 /** Every setting, in the order of the reference. */
 const SETTINGS = {
   NODE_ENV: withDefault(
@@ -124,7 +126,7 @@ const SETTINGS = {
   DEMO: withDefault(
     '1',
     '`0` loads no demo data into an empty embedded database. Production never loads it.',
-    createChoiceParser('0', '1'),
+    parseSwitch,
   ),
   TOKEN_KEY: secret(
     'generated in DATA_DIR',
@@ -182,7 +184,7 @@ const SETTINGS = {
   STAFF_PASSWORDS: withDefault(
     '1',
     '`0` opens the console to nobody by password; requires STAFF_OIDC_ISSUER.',
-    createChoiceParser('0', '1'),
+    parseSwitch,
   ),
   STAFF_SESSION_HOURS: withDefault(
     '12',
@@ -204,11 +206,7 @@ const SETTINGS = {
     'Seconds for which a stopping instance still serves requests, while `/health/ready` returns 503 so that load balancers stop using it.',
     createIntegerParser(0, 9_999, 'a number of seconds'),
   ),
-  GRAPHQL_INTROSPECTION: optional(
-    '1; 0 in production',
-    '`1` enables GraphQL introspection.',
-    createChoiceParser('0', '1'),
-  ),
+  GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` enables GraphQL introspection.', parseSwitch),
   TLS_CERT: optional(
     'none',
     'Certificate file (PEM) for TLS in a trusted network; requires TLS_KEY. Towards the internet a proxy ends TLS.',
@@ -233,7 +231,7 @@ const SETTINGS = {
   BANNER: optional(
     '1 on a terminal and with `npm start`; 0 otherwise',
     '`1` prints the addresses, and demo credentials, when the service is ready.',
-    createChoiceParser('0', '1'),
+    parseSwitch,
   ),
   LOG_LEVEL: withDefault(
     'info',
