@@ -19,39 +19,29 @@ interface WorkedHours {
 }
 
 /**
- * Returns a statement of the sums for each value of a column. The index scan is a day longer than the range at both ends, whatever the
- * time zone, and its rows are added up by date before their day is computed.
+ * Returns a statement of the sums for each value of a column, in the order of the selected columns. The index scan is a day longer than the
+ * range at both ends, whatever the time zone, and its rows are added up by date before their day is computed.
  */
-const sumBy = (name: string, key: string, columns: string, joins = '', by = '1'): Statement => ({
-  name: `figures.hours-by-${name}`,
-  text: `select ${columns}, round(sum(hours)::numeric, 4), sum(timesheets) from (
+const sumBy = (name: string, key: string, columns: string[], joins = ''): Statement => {
+  const numbers = columns.map((_, index) => index + 1).join(', ');
+  return {
+    name: `figures.hours-by-${name}`,
+    text: `select ${columns.join(', ')}, round(sum(hours)::numeric, 4), sum(timesheets) from (
       select ${toZoneDaySql('date', '$3')} as day, key, hours, timesheets from (
         select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
           where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6) and ($7::text is null or status = $7)
             and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
-    where day between $4::date and $5::date group by ${by} order by ${by} ${LIMIT_GROUPS}`,
-});
+    where day between $4::date and $5::date group by ${numbers} order by ${numbers} ${LIMIT_GROUPS}`,
+  };
+};
 
-const BY_WEEK = sumBy(
-  'week',
-  'status',
-  `to_char(day - (extract(isodow from day)::int - 1), 'YYYY-MM-DD'), key`,
-  '',
-  '1, 2',
-);
-const BY_PROJECT = sumBy(
-  'project',
-  'project_id',
-  'project.name, key',
-  'join project on project.id = by_day.key',
-  '1, 2',
-);
+const BY_WEEK = sumBy('week', 'status', ["to_char(day - (extract(isodow from day)::int - 1), 'YYYY-MM-DD')", 'key']);
+const BY_PROJECT = sumBy('project', 'project_id', ['project.name', 'key'], 'join project on project.id = by_day.key');
 const BY_COST_CODE = sumBy(
   'cost-code',
   'cost_code_id',
-  'code.code, key, code.description',
+  ['code.code', 'key', 'code.description'],
   'left join timesheet_cost_code code on code.id = by_day.key',
-  '1, 2, 3',
 );
 
 /** Filter of the hours of a builder. */
