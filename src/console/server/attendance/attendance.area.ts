@@ -11,15 +11,19 @@ import { attendanceTypes } from './attendance.schema.ts';
 import { readChanges } from './changes.ts';
 import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
 
-/** Notes that the staff user reads the worker's data: also the message of `EDIT_CONFLICT` has the texts of the change before. */
-async function noteWorker(
-  { database, personalReads }: ConsoleContext,
-  entity: typeof SignOnVisit | typeof SignOnEvent,
-  id: string,
-): Promise<void> {
-  const row = await database.fork().findOne<SignOnVisit | SignOnEvent>(entity, { id });
-  if (row) personalReads.add(row.workerId, entity.name, row.builderId);
-}
+type Apply<Changed> = Parameters<typeof changeOperation<Changed>>[1];
+
+/**
+ * Returns a change of the record that an argument names. Notes first that the staff user reads the worker's data: also the message of
+ * `EDIT_CONFLICT` has the texts of the change before.
+ */
+const onRecord =
+  <T>(entity: typeof SignOnVisit | typeof SignOnEvent, argument: string, apply: Apply<T>): Apply<T> =>
+  async (change, args, context) => {
+    const row = await context.database.fork().findOne<SignOnVisit | SignOnEvent>(entity, { id: args[argument] });
+    if (row) context.personalReads.add(row.workerId, entity.name, row.builderId);
+    return apply(change, args, context);
+  };
 
 const showVisit = ({ database }: ConsoleContext, visitId: string, info: object) =>
   visits.select(findSelection(info)).findOne(database, visitId);
@@ -42,35 +46,25 @@ export const attendanceArea: ConsoleArea = {
   mutations: {
     closeVisit: changeOperation(
       'visit.closed',
-      async (change, { visitId, at, reason }, context) => {
-        await noteWorker(context, SignOnVisit, visitId);
-        return closeVisit(change, { visitId, by: context.staff.name, at: at ?? undefined, reason });
-      },
+      onRecord(SignOnVisit, 'visitId', (change, { visitId, at, reason }, { staff }) =>
+        closeVisit(change, { visitId, by: staff.name, at: at ?? undefined, reason }),
+      ),
       showChanged,
     ),
     archiveVisit: changeOperation(
       'visit.archived',
-      async (change, { visitId }, context) => {
-        await noteWorker(context, SignOnVisit, visitId);
-        return archiveVisit(change, visitId);
-      },
+      onRecord(SignOnVisit, 'visitId', (change, { visitId }) => archiveVisit(change, visitId)),
       showChanged,
     ),
     dismissSignOff: changeOperation(
       'sign_off.dismissed',
-      async (change, { signOnEventId, reason }, context) => {
-        await noteWorker(context, SignOnEvent, signOnEventId);
-        return dismissSignOff(change, { signOnEventId, reason });
-      },
+      onRecord(SignOnEvent, 'signOnEventId', dismissSignOff),
       ({ database }, { signOnEventId }, _, info) =>
         signOnEvents.select(findSelection(info)).findOne(database, signOnEventId),
     ),
     createVisit: changeOperation(
       'visit.created',
-      async (change, { signOnEventId, signedOnAt, reason }, context) => {
-        await noteWorker(context, SignOnEvent, signOnEventId);
-        return createVisit(change, { signOnEventId, signedOnAt, reason });
-      },
+      onRecord(SignOnEvent, 'signOnEventId', createVisit),
       (context, _, visitId, info) => showVisit(context, visitId, info),
     ),
     resolveConflict: changeOperation(
