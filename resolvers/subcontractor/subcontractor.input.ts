@@ -10,6 +10,6 @@ export class SubcontractorArgs {
   includeBuilderCompany?: boolean | null;
 }
 
-export function toSubcontractorFilters({ includeBuilderCompany }: SubcontractorArgs) {
-  return { isBuilder: includeBuilderCompany ? null : false };
+export function toSubcontractorFilters({ includeBuilderCompany, ...filters }: SubcontractorArgs) {
+  return { ...filters, isBuilder: includeBuilderCompany ? null : false };
 }

@@ -15,23 +15,18 @@ import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input
 
 const ON_PROJECT = 'Only subcontractors of the project, with their statuses on it.';
 
-const toFilters = ({ projectId, ...args }: SubcontractorArgs & { projectId?: string | null }) => ({
-  projectId,
-  ...toSubcontractorFilters(args),
-});
-
 export const subcontractorFields = [
   builderPage('subcontractors', subcontractors, 'The subcontractors of a builder, without the archived ones.', {
     operation: Rest('GET /subcontractors', { scope: 'read:subcontractors', tag: 'Subcontractors' }),
     args: [{ projectId: new DescribedType(ProjectId, ON_PROJECT) }, SubcontractorArgs],
-    where: toFilters,
+    where: toSubcontractorFilters,
   }),
   subcontractorPage('subcontractorProjects', projects, 'The projects that a subcontractor is assigned to.', {
     operation: Rest('GET /subcontractors/{id}/projects', { scope: 'read:projects', tag: 'Subcontractors' }),
   }),
   pageEdge(Builder, 'subcontractors', subcontractors, 'builderId', 'The subcontractors of the builder.', {
     args: [{ projectId: ProjectId }, SubcontractorArgs],
-    where: toFilters,
+    where: toSubcontractorFilters,
   }),
   pageEdge(
     Project,
