@@ -130,8 +130,9 @@ function observe(
     return async (source) => {
       const result = await resolve(source);
       // The total of a page behind the last one is about the people of the first.
-      const isBehind = isSearched && args.offset && toRecords(result).length === 0;
-      const records = toRecords(isBehind ? await create({ ...args, offset: 0 }, context, observed)(source) : result);
+      const isBehind = isSearched && (args.offset || args.cursor) && toRecords(result).length === 0;
+      const first = { ...args, offset: 0, cursor: null };
+      const records = toRecords(isBehind ? await create(first, context, observed)(source) : result);
       for (const record of records.filter(Boolean) as object[]) {
         const people = personal.findPeople(record).filter((person) => person != null);
         for (const person of people) context.personalReads.add(person, category, findBuilderId(record));

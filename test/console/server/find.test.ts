@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { SORTS } from '../../../src/console/server/records/records.schema.ts';
+import { encodeListCursor } from '../../../src/database/read/list-cursor.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
 import { addProject, addTimesheets, addWorkerOnSite } from '../../support/rows.ts';
@@ -119,17 +121,21 @@ describe('the search over all records (CON-18)', () => {
         ({ valuesAfter }) => JSON.stringify(valuesAfter) === '{"categories":["Timesheet"]}',
       );
     expect(await readTimesheets()).toEqual([]);
-    const search = (selection: string, offset = 0) =>
-      operator.query(
-        `{ findTimesheets(builderId: "${builderId}", search: "ng alex", offset: ${offset}) { ${selection} } }`,
-      );
+    const search = (selection: string, page = 'offset: 0') =>
+      operator.query(`{ findTimesheets(builderId: "${builderId}", search: "ng alex", ${page}) { ${selection} } }`);
     const total = { findTimesheets: { meta: { totalCount: 1 } } };
-    expect((await search('meta { totalCount }', 25)).data).toEqual(total);
+    expect((await search('meta { totalCount }', 'offset: 25')).data).toEqual(total);
     expect(await readTimesheets()).toHaveLength(1);
     service.clock.advance(3_600_000);
     expect((await search('meta { totalCount }')).data).toEqual(total);
     expect((await search('data { hours }')).data.findTimesheets).toEqual({ data: [{ hours: 3 }] });
     expect(await readTimesheets()).toHaveLength(2);
+    service.clock.advance(3_600_000);
+    // The checksum of a cursor is no secret, so that its position may be made up.
+    const scope = { list: 'Timesheet', filters: { builderId, search: 'ng alex' } };
+    const cursor = encodeListCursor(scope, { afterValue: '9999-01-01', afterId: newId('timesheet', 0), total: '' });
+    expect((await search('meta { totalCount }', `cursor: "${cursor}"`)).data).toEqual(total);
+    expect(await readTimesheets()).toHaveLength(3);
   });
 
   it('is 400 for a long text', async () => {
