@@ -24,7 +24,7 @@ export function toEraseStagedSql(mapping: FileMapping): string | null {
   if (!person || (erase !== 'delete' && sets.length === 0)) return null;
   const action =
     erase === 'delete' ? 'delete from import_stage s using' : `update import_stage s set ${sets.join()} from`;
-  return `${action} (select unnest(subject_ids) as id, max(requested_at) as at from erasure where kind = 'PERSON' group by 1) erased
+  return `${action} (select unnest(subject_ids) as id, max(completed_at) as at from erasure where kind = 'PERSON' group by 1) erased
     where s.${person.name} = erased.id and s.updated_at <= erased.at`;
 }
 
@@ -39,7 +39,7 @@ export async function selectErasedPeople(client: pg.ClientBase, mapping: FileMap
     `select json_build_array(${key.map(({ name }) => name).join(', ')}) as key, json_build_object(${fields.join(', ')}) as people,
         to_json(erased.at) #>> '{}' as "erasedAt"
       from ${table} join lateral (
-        select max(requested_at) as at from erasure where ${text} like '%' || pseudonym || '%'
+        select max(completed_at) as at from erasure where ${text} like '%' || pseudonym || '%'
       ) erased on erased.at is not null where ${text} like '%Erased person %'`,
   );
   return new Map(rows.map(({ key, ...erased }) => [JSON.stringify(key), erased]));

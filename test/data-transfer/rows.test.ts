@@ -226,8 +226,8 @@ describe('an import rejects a row', () => {
     const database = await fixture.createSampleDatabase();
     await database
       .fork()
-      .execute(`insert into erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, pending_keys, places)
-      values ('era_a', 'PERSON', '{user_a}', '{}', 'Erased person 0123456789', now(), now(), '{}', '[]');
+      .execute(`insert into erasure (id, kind, subject_ids, builder_ids, pseudonym, requested_at, due_at, completed_at, pending_keys, places)
+      values ('era_a', 'PERSON', '{user_a}', '{}', 'Erased person 0123456789', now(), now(), now(), '{}', '[]');
       update photo_report set source_author = jsonb_build_object('externalId', 'a', 'name', 'Erased person 0123456789')`);
     const [report] = await readSample('photo-reports');
     const folder = await fixture.createFolder({ 'photo-reports': [{ ...report, ...change }] });

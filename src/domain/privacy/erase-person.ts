@@ -80,12 +80,12 @@ export async function previewErasure(context: PrivacyContext, subjectIds: readon
   return texts;
 }
 
-/** Its time is that of the database: rows from before an erasure are told by it, and a computer's clock may be behind. */
-async function createErasure({ database }: PrivacyContext, subjectIds: readonly string[]): Promise<ListedErasure> {
+async function createErasure(context: PrivacyContext, subjectIds: readonly string[]): Promise<ListedErasure> {
+  const { database, clock } = context;
   const em = database.fork();
   const { person, missing } = await loadPerson(em, listPersonalTables(database.metadata), groupPersonIds(subjectIds));
   if (missing.length > 0) throw new UnknownPersonError(missing);
-  const at = await database.now();
+  const at = clock.now();
   const now = new Date(at).toISOString();
   return {
     id: newId('erasure', at),

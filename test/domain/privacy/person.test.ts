@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFolder } from '../../../src/data-transfer/export.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
@@ -64,18 +65,26 @@ describe('the statements that PostgreSQL receives', () => {
   });
 });
 
-it('an erasure by a computer whose clock is behind survives the import of a part of an older export (PRV-11)', async () => {
+it('an erasure by a computer whose clock is behind survives the import of a part of an export that was made meanwhile (PRV-11)', async () => {
   const store = await startStore();
   const database = await fixture.createSampleDatabase();
   const text = 'My back hurt.';
-  await database.fork().execute(
-    `update timesheet set notes = ?, profile_id = ?, updated_at = now() - interval '30 minutes'
-      where id = (select min(id) from timesheet where builder_id = ?)`,
-    [text, PRIYA.profile, BUILDER],
-  );
   const folder = join(await fixture.createTemporaryFolder(), 'export');
-  await exportFolder(database, folder);
-  await withWrongClock(-3_600_000, () => erasePerson(contextOf(database, store.storages.au1), PRIYA_IDS));
+  const changeAndExport = async () => {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query(
+      `update timesheet set notes = $1, profile_id = $2, updated_at = clock_timestamp()
+        where id = (select min(id) from timesheet where builder_id = $3)`,
+      [text, PRIYA.profile, BUILDER],
+    );
+    await client.end();
+    await exportFolder(database, folder);
+    return true;
+  };
+  await withWrongClock(-3_600_000, () =>
+    erasePerson(contextOf(database, store.storages.au1), PRIYA_IDS, null, changeAndExport),
+  );
   const rows = (await readFile(join(folder, 'timesheets.ndjson'), 'utf8')).trim().split('\n');
   const older = rows.filter((row) => row.includes(text)).map((row) => JSON.parse(row));
   const part = await fixture.createFolder({ timesheets: older });
