@@ -85,10 +85,9 @@ async function createErasure(context: PrivacyContext, subjectIds: readonly strin
   const em = database.fork();
   const { person, missing } = await loadPerson(em, listPersonalTables(database.metadata), groupPersonIds(subjectIds));
   if (missing.length > 0) throw new UnknownPersonError(missing);
-  const at = clock.now();
-  const now = new Date(at).toISOString();
+  const now = new Date(clock.now()).toISOString();
   return {
-    id: newId('erasure', at),
+    id: newId('erasure', Date.parse(now)),
     kind: 'PERSON',
     subjectIds: [...new Set(subjectIds)],
     builderIds: person.builderIds,
