@@ -31,7 +31,7 @@ export class PipelinedConnection {
     return this.#inFlight;
   }
 
-  /** Statements without a response; more than those of an equal while it is closed, because it may not open. */
+  /** Statements without a response, and half a statement while it is closed: of equal ones, an open one is better, since another may not open. */
   get load(): number {
     return this.#inFlight + (this.#connectedClient ? 0 : 0.5);
   }

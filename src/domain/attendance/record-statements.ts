@@ -17,7 +17,7 @@ const EVENT = `sign_on_event (id, created_at, updated_at, integrator_id, builder
 const VALUES = `$1, $2::timestamptz, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11`;
 
 const VISIT = `sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at, anomaly)`;
-/** In a form that no partial index has: on an empty table a plan would read all open visits by it. */
+/** Not in the form of the partial indexes: by those, a plan that was made on an empty table reads all open visits. */
 const OPEN = 'coalesce(v.signed_off_at, v.closed_at, v.archived_at) is null';
 
 /** A sign-off before its sign-on is accepted and flagged (ATT-17). */

@@ -20,7 +20,7 @@ export function Sidebar() {
   const address = useAddress();
   const menu = useRef<HTMLElement>(null);
   const signOut = async () => {
-    // One session ends those of all regions; that of the page's may have ended before.
+    // Each session ends those of all regions. The session of the page's region may have ended already.
     for (const region of [me.regionId, 'au1', 'us1']) {
       const { error } = await createConsoleClients(region).uncached.mutation(SignOutDocument, {}).toPromise();
       if (!error) break;
