@@ -145,14 +145,25 @@ async function requestLocked(): Promise<void> {
   const [headers, builderId] = [await headersOf('A'), clientOf('A').builderIds[0]];
   // Requests with a new token have limits of their own.
   await send('/builders', { headers });
-  const query = 'query Projects($id: BuilderId!) { projects(builderId: $id) { data { id } } }';
-  const body = JSON.stringify({ query, operationName: 'Projects', variables: { id: builderId } });
-  const list = () => send(`/builders/${builderId}/projects`, { headers });
-  await runLocked('project in access exclusive mode', () => [
-    ...repeat(6, () => send('/graphql', { method: 'POST', headers, body })),
-    // Requests on other connections may overtake the first ones.
-    ...repeat(394, () => sleep(500).then(list)),
-  ]);
+  // Each selection is a statement of its own: they take both connections of reads.
+  const operations = ['id', 'name'].map((field) => {
+    const query = `query Projects($id: BuilderId!) { projects(builderId: $id) { data { ${field} } } }`;
+    return JSON.stringify({ query, operationName: 'Projects', variables: { id: builderId } });
+  });
+  const requestAll = () => {
+    const graphql = operations.map((body) => send('/graphql', { method: 'POST', headers, body }));
+    // Lists on the same connections would wait for a lock twice, and might be served.
+    const stalled = waitForStall(2);
+    const list = () => stalled.then(() => send(`/builders/${builderId}/projects`, { headers }));
+    return [...graphql, ...repeat(400, list)];
+  };
+  await runLocked('project in access exclusive mode', requestAll, 12);
+}
+
+/** Waits until so many connections of reads are stalled. */
+async function waitForStall(connections: number): Promise<void> {
+  const stalled = 'database_pipelined_connections{region="au1",pool="reads",state="stalled"}';
+  while ((await scrape(instance)).values.get(stalled) !== connections) await sleep(20);
 }
 
 /** Lets more transactions wait for a lock than there are connections for them. */
