@@ -1,9 +1,8 @@
 import type pg from 'pg';
+import { canonicalJson, createFingerprint } from '../domain/canonical-json.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
 import type { Row } from './read-lines.ts';
-
-/** What stored records have in place of erased people, by the key of the record as JSON. */
-export type ErasedPeople = ReadonlyMap<string, { erasedAt: string; people: Row }>;
+import { formatColumns, toJoinCondition } from './statements.ts';
 
 /** SQL of the erasures of people and when each was completed last, which is the same at the end of an import as at its beginning. */
 export const SELECT_ERASURES = `select json_agg(array[id, completed_at::text] order by id)::text as erasures from erasure where kind = 'PERSON'`;
@@ -28,29 +27,26 @@ export function toEraseStagedSql(mapping: FileMapping): string | null {
     where s.${person.name} = erased.id and s.updated_at <= erased.at`;
 }
 
-/** Selects the stored records in which a pseudonym replaces who did something, and when the person was erased. */
-export async function selectErasedPeople(client: pg.ClientBase, mapping: FileMapping): Promise<ErasedPeople> {
-  const { table, key, personal } = mapping;
-  const people = columnsOf(mapping, personal.people);
-  if (people.length === 0) return new Map();
-  const text = `concat_ws(' ', ${people.map(({ name }) => name).join(', ')})`;
-  const fields = people.map(({ field, name }) => `'${field}', ${name}`);
-  const { rows } = await client.query<{ key: unknown[]; people: Row; erasedAt: string }>(
-    `select json_build_array(${key.map(({ name }) => name).join(', ')}) as key, json_build_object(${fields.join(', ')}) as people,
-        to_json(erased.at) #>> '{}' as "erasedAt"
-      from ${table} join lateral (
-        select max(completed_at) as at from erasure where ${text} like '%' || pseudonym || '%'
-      ) erased on erased.at is not null where ${text} like '%Erased person %'`,
+/**
+ * Has staged rows of before the last erasure of a person name whom the stored record names: nobody who was erased. The rows may name them,
+ * also where others took their place before the erasure. PRV-11.
+ */
+export async function keepStoredPeople(client: pg.ClientBase, mapping: FileMapping): Promise<void> {
+  const people = columnsOf(mapping, mapping.personal.people);
+  if (people.length === 0) return;
+  const { rows } = await client.query<{ ctid: string }>(
+    `update import_stage s set ${people.map(({ name }) => `${name} = t.${name}`).join()} from ${mapping.table} t
+      where ${toJoinCondition('t', 's', mapping.key)} and (${formatColumns('s', people)}) is distinct from (${formatColumns('t', people)})
+        and s.__ok and s.updated_at <= (select max(completed_at) from erasure where kind = 'PERSON') returning s.ctid`,
   );
-  return new Map(rows.map(({ key, ...erased }) => [JSON.stringify(key), erased]));
-}
-
-/** Gives a row that is older than the erasure the pseudonyms of the stored record. Returns what it has got. PRV-11. */
-export function keepErasedPeople(row: Row, erased: ErasedPeople, { key }: FileMapping): Row {
-  const stored = erased.size > 0 && erased.get(JSON.stringify(key.map(({ field }) => row[field])));
-  if (!stored) return {};
-  if (typeof row.updatedAt === 'string' && Date.parse(row.updatedAt) > Date.parse(stored.erasedAt)) return {};
-  const kept = Object.fromEntries(Object.entries(stored.people).filter(([field]) => row[field] != null));
-  Object.assign(row, kept);
-  return kept;
+  if (mapping.table !== '"photo_report"') return;
+  // The content of each may have 32 MiB.
+  for (const { ctid } of rows) {
+    const select = 'select content, source_author as "sourceAuthor" from import_stage where ctid = $1';
+    const { content, sourceAuthor } = (await client.query<{ content: Row; sourceAuthor: Row }>(select, [ctid]))
+      .rows[0]!;
+    const kept = { ...content, sourceAuthor };
+    const update = 'update import_stage set content = $2, fingerprint = $3 where ctid = $1';
+    await client.query(update, [ctid, JSON.stringify(kept), createFingerprint(canonicalJson(kept))]);
+  }
 }

@@ -75,12 +75,8 @@ export interface FileDefinition {
   descriptions?: Record<string, string>;
   /** Validation that replaces that of the column's type and of the API. */
   fieldTypes?: Record<string, () => FieldType>;
-  /**
-   * Changes a row of an earlier version to what is written now, before it is validated.
-   *
-   * @param kept Properties that have pseudonyms of the stored record.
-   */
-  normalizeRow?: (row: Record<string, unknown>, kept: Record<string, unknown>) => void;
+  /** Changes a row of an earlier version to what is written now, before it is validated. */
+  normalizeRow?: (row: Record<string, unknown>) => void;
   /** Validates a row whose fields are valid individually. */
   validateRow?: (row: Record<string, unknown>) => FieldError[];
   crossRecordRule?: CrossRecordRule;

@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Folder } from '../shared/folder.ts';
 import { type AccessChange, toAccessProblemsSql, toLockUsersSql, toStoreAccessSql } from './access-changes.ts';
 import type { Catalog } from './catalog.ts';
-import { selectErasedPeople, toEraseStagedSql } from './erased-people.ts';
+import { keepStoredPeople, toEraseStagedSql } from './erased-people.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { readLines } from './read-lines.ts';
 import { type RowProblem, RowReader } from './row-reader.ts';
@@ -76,7 +76,7 @@ const MAX_PASSES = 1_000;
 /** Imports one file within the transaction of the client. Invalid rows are reported and skipped. */
 export async function importFile(work: FileImport): Promise<FileResult> {
   const { client, mapping, catalog, options } = work;
-  const reader = new RowReader(mapping, catalog.indexed, await selectErasedPeople(client, mapping));
+  const reader = new RowReader(mapping, catalog.indexed);
   let [bytes, size] = [0, 0];
   const progress = (phase: Phase) => options.onProgress?.(mapping.file, reader.rows, bytes, size, phase);
   await client.query(sql.toCreateStageSql(mapping));
@@ -88,6 +88,7 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   progress('checking');
   const eraseStaged = toEraseStagedSql(mapping);
   if (eraseStaged) await client.query(eraseStaged);
+  await keepStoredPeople(client, mapping);
   const leftOut = work.filterSql === null ? null : (await client.query(work.filterSql)).rows[0].leftOut;
   await client.query('analyze import_stage');
   const bulk = await canSkipTriggers(work, reader.rows);

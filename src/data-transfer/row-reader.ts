@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../schema/is-object.ts';
 import { parseExactJson } from '../../schema/json-problems.ts';
 import { MAX_FIELD_ERRORS } from '../shared/errors.ts';
-import { type ErasedPeople, keepErasedPeople } from './erased-people.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
 import { MAX_LINE_BYTES } from './read-lines.ts';
 
@@ -36,14 +35,12 @@ export class RowReader {
   readonly #mapping: FileMapping;
   readonly #fields: Set<string>;
   readonly #bounded: Set<Column>;
-  readonly #erased: ErasedPeople;
   #line = 0;
   #rejected = 0;
 
   /** @param indexed Quoted names of columns in any index. */
-  constructor(mapping: FileMapping, indexed: Set<string>, erased: ErasedPeople) {
+  constructor(mapping: FileMapping, indexed: Set<string>) {
     this.#mapping = mapping;
-    this.#erased = erased;
     this.#fields = new Set([...mapping.columns.map(({ field }) => field), ...mapping.ignoredFields]);
     this.#bounded = new Set(mapping.columns.filter(({ name, type }) => indexed.has(name) && type.sql === 'text'));
   }
@@ -90,8 +87,7 @@ export class RowReader {
   };
 
   #stage(row: Record<string, unknown>): void {
-    const kept = keepErasedPeople(row, this.#erased, this.#mapping);
-    this.#mapping.normalizeRow?.(row, kept);
+    this.#mapping.normalizeRow?.(row);
     let cells = '';
     for (const column of this.#mapping.columns) cells += `\t${this.#cell(column, row[column.field])}`;
     for (const field of Object.keys(row)) {

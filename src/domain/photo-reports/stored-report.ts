@@ -1,4 +1,3 @@
-import { isObject } from '../../../schema/is-object.ts';
 import { findJsonProblems } from '../../../schema/json-problems.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import type { FieldError } from '../../shared/errors.ts';
@@ -48,16 +47,12 @@ const AUTHOR: Record<string, Rule> = {
 const CONTENT_FIELDS = new Set([...Object.keys(CONTENT), 'sourceAuthor', 'page']);
 const AUTHOR_FIELDS = new Set(Object.keys(AUTHOR));
 
-/**
- * Removes null fields from the content of an imported row, which gets its author where that was erased, and computes its fingerprint again where
- * it was that of the content (PRP-2).
- */
-export function normalizeReportRow(row: Fields, { sourceAuthor }: Fields = {}): void {
+/** Removes null fields from the content of an imported row, and computes its fingerprint again where it was that of the content (PRP-2). */
+export function normalizeReportRow(row: Fields): void {
   // Numbers that JSON does not have and very deep nesting, which the validation of the field reports.
   if (findJsonProblems(row.content, { level: 1 }).length > 0) return;
   const isOfContent = row.fingerprint === createFingerprint(canonicalJson(row.content ?? null));
   removeNullFields(row.content);
-  if (sourceAuthor && isObject(row.content)) row.content.sourceAuthor = sourceAuthor;
   if (isOfContent) row.fingerprint = createFingerprint(canonicalJson(row.content ?? null));
 }
 

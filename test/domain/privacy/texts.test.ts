@@ -765,6 +765,44 @@ describe('an erased member of staff', () => {
     expect(await findTablesWith(database, 'Ada Again')).toEqual([]);
   });
 
+  it('is not brought back to records that named others when it was erased (PRV-11)', async () => {
+    await addUser('user_former', 'Fritz Former', 'OPERATOR');
+    const idOf = async (table: string) => (await run(`select min(id) as id from ${table}`))[0]!.id;
+    const [visit, defect] = [await idOf('sign_on_visit'), await idOf('defect')];
+    await addReport('phrep_former', 'Walk', { sourceAuthor: { externalId: 'f', name: 'Fritz Former' } });
+    await copyRow('photo_report_page', 'page_root', { id: 'page_former1', report_id: 'phrep_former' });
+    await copyRow('photo_report_page', 'page_east', {
+      ...{ id: 'page_former2', report_id: 'phrep_former', parent_id: 'page_former1' },
+    });
+    const name = async (by: string) => {
+      const assignees = JSON.stringify([{ id: 'former-1', name: by, type: 'USER' }]);
+      await run('update defect set assignees = ?::jsonb, updated_at = now() where id = ?', assignees, defect);
+      await run(
+        'update sign_on_visit set closed_at = now(), closed_by = ?, updated_at = now() where id = ?',
+        by,
+        visit,
+      );
+    };
+    await name('Fritz Former');
+    const folder = await exportRows({
+      ...{ defects: [defect], 'sign-on-visits': [visit], 'photo-reports': ['phrep_former'] },
+      'photo-report-pages': ['page_former1', 'page_former2'],
+    });
+    await name('Bob Stone');
+    await run(
+      `update photo_report set source_author = '{"externalId": "b", "name": "Bob Stone"}' where id = 'phrep_former'`,
+    );
+    await erasePerson(context, ['user_former']);
+    expect(await importAndCollect(database, folder)).toMatchObject({ committed: true, problems: [] });
+    expect(await findTablesWith(database, 'Fritz Former')).toEqual([]);
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit)).toEqual([{ closed_by: 'Bob Stone' }]);
+    const [report] = await run(`select content, fingerprint from photo_report where id = 'phrep_former'`);
+    expect(report).toMatchObject({
+      content: { sourceAuthor: { externalId: 'b', name: 'Bob Stone' } },
+      fingerprint: createFingerprint(canonicalJson(report!.content)),
+    });
+  });
+
   it('waits for an import that is about to commit, and clears what it has written (PRV-11)', async () => {
     const [{ id, profile } = {}] =
       await run(`update timesheet set notes = 'Sick: back injury', updated_at = '2026-01-01'
