@@ -22,6 +22,16 @@ describe('GraphQL over HTTP', () => {
     expect(audits.filter(({ status }) => status === 'error')).toEqual([]);
   });
 
+  it.each(['[', '%', 'a b', 'xn--a', '1.2.3.256'])('is 400 with "%s" as the host (ERR-7)', async (host) => {
+    const headers = { authorization, host };
+    const payload = { query: '{ __typename }' };
+    const response = await service.app.inject({ method: 'POST', url: '/graphql', headers, payload });
+    expect([response.statusCode, response.json().errors]).toMatchObject([
+      400,
+      [{ extensions: { errors: [{ fieldName: 'Host', message: 'must be the name of a host' }] } }],
+    ]);
+  });
+
   it('shows a browser the Sandbox page, without a token (ACC-17)', async () => {
     const response = await fetch(url, { headers: { accept: 'text/html' } });
     expect(response.status).toBe(200);

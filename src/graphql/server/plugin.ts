@@ -140,7 +140,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       onRequest,
       preParsing: async ({ headers }, _reply, payload) =>
         headers['transfer-encoding'] === undefined ? payload : bodies.limitStream(payload),
-      preHandler: [rejectBrackets, checkVariables, (request) => documentStore.admit(request)],
+      preHandler: [requireHost, rejectBrackets, checkVariables, (request) => documentStore.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];
@@ -152,6 +152,11 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       handler,
     });
   });
+}
+
+/** Throws 400 for a host, also of a proxy's header, that is none: Apollo's handler builds a URL with it. */
+async function requireHost({ protocol, hostname }: FastifyRequest): Promise<void> {
+  if (!URL.canParse(`${protocol}://${hostname}/`)) throw invalidField('Host', 'must be the name of a host');
 }
 
 /** Throws 400 for a parameter of a query with brackets after its name, which Apollo Server would ignore. */
