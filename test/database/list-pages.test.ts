@@ -304,6 +304,12 @@ describe('a page of a large list', () => {
     expect(page.meta.totalCount).toBe(first.meta.totalCount);
   });
 
+  it.each(['abc', '1.5', '1e400', '-1', '99999999999'])('rejects a made-up cursor with the total %s', (total) => {
+    const scope = { list: 'Timesheet', filters: { builderId } };
+    const cursor = encodeListCursor(scope, { afterValue: '2020-01-01', afterId: 'ab', total });
+    expect(() => decodeListCursor(scope, cursor)).toThrow('cursor');
+  });
+
   it('is exact while a transaction with later rows is open, after its end, and before and after compaction', async () => {
     const database = service.databases.au1;
     const where = {

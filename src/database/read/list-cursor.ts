@@ -38,7 +38,7 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   const isIntact =
     bytes.toString('base64url') === cursor &&
     computeChecksum(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
-  if (!isIntact || !afterValue || !afterId) throw invalidCursor();
+  if (!isIntact || !afterValue || !afterId || !/^\d{0,9}$/.test(total)) throw invalidCursor();
   return { afterValue, afterId, total };
 }
 
