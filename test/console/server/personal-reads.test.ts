@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { newId } from '../../../schema/ids.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { useService } from '../../support/harness.ts';
@@ -225,7 +226,7 @@ describe('personal data that staff read', () => {
     expect(people.map(({ personId }) => personId).sort()).toEqual([workerId, recorded].sort());
   });
 
-  it('is in no message about a user of whom only the id was given (CON-5)', async () => {
+  it('is in no message about a user of whom only the id was given, which is a read of the user (CON-5)', async () => {
     const { id, email } = service.findDemoUser(({ regionId }) => regionId === 'au1');
     await addStaff(service, 'VIEWER', { id: 'user_other' });
     const at = new Date(service.clock.now()).toISOString();
@@ -236,8 +237,16 @@ describe('personal data that staff read', () => {
       `addMembership(userId: "user_other", builderId: "${builderId}") { id }`,
       'removeMembership(userId: "user_other", builderId: "buil_b1") { id }',
       `removeMembership(userId: "user_other", builderId: "${builderId}") { id }`,
+      `disableUser(id: "${email}", expectedUpdatedAt: "2020-01-01T00:00:00Z") { id }`,
+      'enableUser(id: "user_other", expectedUpdatedAt: "2020-01-01T00:00:00Z") { id }',
     ]) {
-      const { errors } = await operator.query(`mutation { ${mutation} }`);
+      // Of each reader, who is not recorded again within the hour.
+      const staffId = newId('user', 0);
+      const reader = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: staffId }));
+      const { errors } = await reader.query(`mutation { ${mutation} }`);
+      const read = (await reads()).filter(({ actorId }) => actorId === staffId).map(({ personId }) => personId);
+      const concerned = mutation.includes('user_other') ? 'user_other' : id;
+      expect(read, mutation).toEqual(mutation.includes('buil_b1') ? [] : [concerned]);
       expect(JSON.stringify(errors), mutation).not.toMatch(new RegExp(`${email}|@operator.example|undefined`));
     }
     await sql('update app_user set disabled_at = now() where id = ?', [id]);

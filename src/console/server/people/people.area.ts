@@ -34,9 +34,21 @@ const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(c
 
 const showChanged = (context: ConsoleContext, { id }: { id: string }) => findUser(context, id);
 
+/** Returns a change of a user. A message of why it is refused says something about the person, which is read too. */
+const onUser: typeof changeOperation = (action, apply, show) =>
+  changeOperation(
+    action,
+    (change, args, context) =>
+      apply(change, args, context).catch(async (error) => {
+        await findUser(context, args.id ?? args.userId).catch(() => undefined);
+        throw error;
+      }),
+    show,
+  );
+
 /** Returns a change of a membership. */
 const onMembership = (action: StaffAction, apply: typeof addMembership | typeof removeMembership) =>
-  changeOperation(
+  onUser(
     action,
     (change, { userId: user, ...membership }) => apply(change, { user, ...membership }),
     (context, { userId }) => findUser(context, userId),
@@ -52,7 +64,7 @@ async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLi
 }
 
 const linkOperation = (create: typeof inviteUser) =>
-  changeOperation(
+  onUser(
     'password_link.created',
     (change, { id }, { passwordLinks }) => create(change, id, passwordLinks.emails),
     sendLink,
@@ -112,7 +124,7 @@ export const peopleArea: ConsoleArea = {
     ),
     inviteUser: linkOperation(inviteUser),
     resetPassword: linkOperation(resetPassword),
-    updateUser: changeOperation(
+    updateUser: onUser(
       'user.updated',
       async (change, { id, ...update }, { passwordLinks }) => {
         const updated = await updateUser(change, id, withoutNull(update));
@@ -120,8 +132,8 @@ export const peopleArea: ConsoleArea = {
       },
       showChanged,
     ),
-    disableUser: changeOperation('user.disabled', (change, { id }) => disableUser(change, id), showChanged),
-    enableUser: changeOperation('user.enabled', (change, { id }) => enableUser(change, id), showChanged),
+    disableUser: onUser('user.disabled', (change, { id }) => disableUser(change, id), showChanged),
+    enableUser: onUser('user.enabled', (change, { id }) => enableUser(change, id), showChanged),
     addMembership: onMembership('membership.created', addMembership),
     updateMembership: onMembership('membership.updated', updateMembership),
     removeMembership: onMembership('membership.deleted', removeMembership),
