@@ -29,7 +29,7 @@ const toNamedSql = (builder: string, name: string) =>
 
 /**
  * Replaces the person where fields and JSON objects hold who did something: by id, by equal address, and by equal name where nobody else of
- * the builder has it (PRV-3). Returns the number of changed rows by class name.
+ * the builder has it and no id or address beside it is another user's (PRV-3). Returns the number of changed rows by class name.
  */
 export async function eraseStructures(
   em: EntityManager,
@@ -45,11 +45,12 @@ export async function eraseStructures(
     builders: toArrayText(owned.map(({ builderId }) => builderId)),
     names: toArrayText(owned.map(({ name }) => name)),
   };
-  const update = async (sql: string) => {
+  const execute = (sql: string) => {
     const values: Record<string, string> = { ...matches, pseudonym: replacement.pseudonym, now };
     const used = [...sql.matchAll(/(?<!:):(\w+)/g)].map(([, name]) => values[name!]!);
-    return (await executeBound(em, sql.replace(/(?<!:):(\w+)/g, '?'), used)).affectedRows;
+    return executeBound<{ id: string }>(em, sql.replace(/(?<!:):(\w+)/g, '?'), used);
   };
+  const update = async (sql: string) => (await execute(sql)).affectedRows;
   const eraseActor = async (table: string, column: string, action: string) => {
     const isActor = toActorSql(column, action);
     // The update then sees who else has acted on a row that was locked.
@@ -60,7 +61,7 @@ export async function eraseStructures(
     SignOnVisit: await eraseActor('sign_on_visit', 'closed_by', 'visit.closed'),
     SignOnConflict: await eraseActor('sign_on_conflict', 'resolved_by', 'conflict.resolved'),
     Defect: await update(ERASE_ASSIGNEES),
-    PhotoReport: await eraseAuthors(em, matches, replacement, now),
+    PhotoReport: await eraseAuthors(em, (await execute(LOCK_REPORTS)).rows, replacement, now),
   };
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
@@ -72,8 +73,12 @@ const toActorSql = (column: string, action: string) => `${column} is not null an
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;
 
-const assigneeSql = `assignee ->> 'id' = any(:ids::text[])
-  or (assignee ->> 'type' = 'USER' and ${toNamedSql('t.builder_id', "assignee ->> 'name'")})`;
+/** SQL condition that an id or address beside a name is that of a user who is not the person. */
+const toOtherSql = (id: string, email = 'null') => `exists (select from app_user where id <> all(:ids::text[])
+  and (id = ${id} or comparable_text(email) = comparable_text(${email})))`;
+
+const assigneeSql = `assignee ->> 'id' = any(:ids::text[]) or (assignee ->> 'type' = 'USER'
+  and ${toNamedSql('t.builder_id', "assignee ->> 'name'")} and not ${toOtherSql("assignee ->> 'id'")})`;
 
 /** Ids of the person remain, because other records refer to them; another id beside the person's name is replaced. */
 const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
@@ -83,23 +88,23 @@ const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
   where exists (select from jsonb_array_elements(assignees) assignee
     where assignee ->> 'name' is distinct from :pseudonym::text and (${assigneeSql}))`;
 
+/** The search locks the reports, so that it compares what others have changed meanwhile. */
+const LOCK_REPORTS = `select id from photo_report t where source_author ->> 'name' <> :pseudonym
+  and (mapped_admin_user_id = any(:users::text[]) or source_author ->> 'externalId' = any(:ids::text[])
+    or comparable_text(source_author ->> 'email') = any(:emails::text[])
+    or (${toNamedSql('builder_id', "source_author ->> 'name'")}
+      and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'email'")})) order by id for update`;
+
 /**
- * Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. The search locks them, so that it compares
- * what others have changed meanwhile; they are read one at a time, because each may have 32 MiB.
+ * Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. They are read one at a time, because each
+ * may have 32 MiB.
  */
 async function eraseAuthors(
   em: EntityManager,
-  { users, ids, emails, builders, names }: Matches,
+  found: readonly { id: string }[],
   { pseudonym, email }: Replacement,
   now: string,
 ): Promise<number> {
-  const { rows: found } = await executeBound<{ id: string }>(
-    em,
-    `select id from photo_report t where source_author ->> 'name' <> ? and (mapped_admin_user_id = any(?::text[])
-      or source_author ->> 'externalId' = any(?::text[]) or comparable_text(source_author ->> 'email') = any(?::text[])
-      or (builder_id, comparable_text(source_author ->> 'name')) in (select * from unnest(?::text[], ?::text[]))) order by id for update`,
-    [pseudonym, users, ids, emails, builders, names],
-  );
   for (const { id } of found) {
     const [row] = await em.execute<{ author: Author; content: Author }[]>(
       'select source_author as author, content from photo_report where id = ?',

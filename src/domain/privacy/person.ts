@@ -6,7 +6,7 @@ import { toArrayText } from '../../database/array-text.ts';
 import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
-import { toNameForms } from './name-patterns.ts';
+import { createPatterns, isNaming, toNameForms } from './name-patterns.ts';
 import { type PersonalTable, quote } from './personal-tables.ts';
 
 export const PERSON_KINDS = ['user', 'worker', 'profile', 'contact'] as const satisfies readonly PersonKind[];
@@ -109,15 +109,17 @@ export async function loadPerson(
   return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };
 }
 
-/** Returns the records of people with the name, also with the family name first, or the e-mail address. */
+/** Returns the records of people with the name, however it is written, or the e-mail address. */
 export async function findPeople(
   em: EntityManager,
   tables: readonly PersonalTable[],
   text: string,
 ): Promise<PersonRecord[]> {
+  const comparable = toComparableText(text);
+  const patterns = createPatterns(toNameForms(text).filter(isNaming)).map((pattern) => `^${pattern}$`);
   const where = (name: string, email: string) =>
-    `comparable_text(${name}) = any(?::text[]) or comparable_text(${email}) = ?`;
-  const values = [toArrayText(toNameForms(text)), toComparableText(text)];
+    `? in (comparable_text(${name}), comparable_text(${email})) or comparable_text(${name}) ~ any(?::text[])`;
+  const values = [comparable, toArrayText(patterns)];
   const found: PersonRecord[] = [];
   for (const kind of PERSON_KINDS) found.push(...(await selectPeople(em, tables, kind, where, values)));
   return found;

@@ -826,6 +826,24 @@ describe('an erased member of staff', () => {
     expect(await run('select notes from timesheet where id = ?', id)).toEqual([{ notes: null }]);
   });
 
+  it('is not another user whose id or address is beside the name, which stays and is listed (PRV-3)', async () => {
+    const worker = await addWorker('O. Other');
+    await addUser('user_others', 'Olga Other');
+    const [defect] = await run('select min(id) as id from defect where builder_id = ?', BUILDER);
+    const assignee = { id: 'user_others', name: 'O. Other', type: 'USER' };
+    await run('update defect set assignees = ?::jsonb where id = ?', JSON.stringify([assignee]), defect!.id);
+    const sourceAuthor = { externalId: 'author-9', name: 'O. Other', email: 'user_others@people.example' };
+    await addReport('phrep_by_address', 'Walk', { sourceAuthor });
+    await addReport('phrep_by_id', 'Walk', { sourceAuthor: { externalId: 'author-9', name: 'O. Other' } });
+    await run(`update photo_report set mapped_admin_user_id = 'user_others' where id = 'phrep_by_id'`);
+    const { rows, texts } = await erasePerson(context, [worker]);
+    expect(rows).toEqual({ Worker: 1 });
+    const places = new Set(texts.map(({ table, id, column }) => `${table}/${id}/${column}`));
+    expect(places).toContain(`defect/${defect!.id}/assignees`);
+    expect(places).toContain('photo_report/phrep_by_address/source_author');
+    expect(places).toContain('photo_report/phrep_by_id/source_author');
+  });
+
   it('is not a namesake, whose name stays and is listed', async () => {
     const name = 'Nick Namesake';
     const worker = await addWorker(name);
@@ -847,6 +865,18 @@ describe('person find', () => {
   it.each(['finn FINDABLE', 'Findable, Finn', 'finn\u00a0 findable'])('finds a worker as %j', async (text) => {
     const found = await findPeople(database.fork(), listPersonalTables(database.metadata), text);
     expect(found).toContainEqual(expect.objectContaining({ id: worker, name: 'Finn Findable' }));
+  });
+
+  it.each([
+    ['Lena Findable', 'Findable,Lena'],
+    ['Lena Findable', 'Findable , Lena'],
+    ['Anne Marie Findable', 'Anne-Marie Findable'],
+    ['...', '...'],
+  ])('of %j finds the worker %j', async (text, name) => {
+    const id = await addWorker(name);
+    const found = await findPeople(database.fork(), listPersonalTables(database.metadata), text);
+    expect(found.map((person) => person.id)).toEqual([id]);
+    await run('delete from worker where id = ?', id);
   });
 });
 
