@@ -58,7 +58,7 @@ export class Erasure {
   @Instant({ nullable: true })
   completedAt!: string | null;
 
-  /** Storage keys of objects that are still to be deleted. */
+  /** Folders of the storage whose objects are still to be deleted. */
   @Property({ type: 'text[]', default: [] })
   pendingKeys!: string[];
 

@@ -154,10 +154,12 @@ async function erasePersonRows(
   const change = { ...source, at: now, objectId: pseudonym, personId: pseudonym, after };
   const changedEntries = await recordErasure(em, erasure, { ...change, action: 'person.erased' });
   const places = texts.map(({ table, id, column }) => ({ table, id, column }));
+  // Earlier ones too, which no row names.
+  const pictures = ids.user.map((id) => `pictures/${id}/`);
   await em.execute(
     `update erasure set completed_at = clock_timestamp(), builder_ids = ?::text[], pending_keys = pending_keys || ?::text[], places = (
       select coalesce(jsonb_agg(distinct place), '[]') from jsonb_array_elements(places || ?::jsonb) place) where id = ?`,
-    [toArrayText(person.builderIds), toArrayText(records.storageKeys), JSON.stringify(places), erasure.id],
+    [toArrayText(person.builderIds), toArrayText(pictures), JSON.stringify(places), erasure.id],
   );
   return { rows: changedEntries > 0 ? { ...rows, AuditEntry: changedEntries } : rows, texts };
 }
@@ -167,9 +169,10 @@ export async function deletePendingFiles({ database, storage }: PrivacyContext, 
   const em = database.fork();
   const erasure = await em.findOneOrFail(Erasure, { id: erasureId });
   if (erasure.pendingKeys.length === 0) return 0;
-  await storage.byteStore.remove(erasure.pendingKeys);
+  let files = 0;
+  for (const folder of erasure.pendingKeys) files += await storage.removeFolder(folder);
   await em.nativeUpdate(Erasure, { id: erasureId }, { pendingKeys: [] });
-  return erasure.pendingKeys.length;
+  return files;
 }
 
 const PSEUDONYM = 'Erased person ';
