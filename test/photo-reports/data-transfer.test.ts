@@ -215,7 +215,7 @@ describe('an import', () => {
     const changed = {
       sourceApp: 'a'.repeat(81),
       sourceAuthor: { name: 'a' },
-      sourceDeepLink: 'https://a:b@c.example',
+      sourceDeepLink: 'javascript:alert(1)',
       sourceRevision: 1,
     };
     const problems = await importInvalid(inContent(() => changed));

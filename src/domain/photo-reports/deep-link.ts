@@ -15,7 +15,9 @@ export const parseScheme = (link: string) => SCHEME.exec(link)?.[1]?.toLowerCase
  */
 export function findDeepLinkError(link: string): string | null {
   if (!hasLengthWithin(link, LIMITS.sourceDeepLink)) return `must have ${formatRange(LIMITS.sourceDeepLink)}`;
-  if (parseScheme(link) === '') return 'must be a link that begins with https:// or a permitted scheme';
+  const scheme = parseScheme(link);
+  if (scheme === '' || FORBIDDEN_SCHEMES.has(scheme))
+    return 'must be a link that begins with https:// or a permitted scheme';
   if (link.includes('?')) return 'must not have a query string';
   if (link.includes('#')) return 'must not have a fragment';
   if (!CHARACTERS.test(link)) return 'must not have characters that an address cannot hold';
@@ -28,7 +30,5 @@ export function findDeepLinkError(link: string): string | null {
 }
 
 /** Whether an integrator with these permitted schemes may use the scheme; `https` always. */
-export function isPermittedScheme(scheme: string, permitted: readonly string[]): boolean {
-  if (scheme === 'https') return true;
-  return !FORBIDDEN_SCHEMES.has(scheme) && permitted.some((other) => other.toLowerCase() === scheme);
-}
+export const isPermittedScheme = (scheme: string, permitted: readonly string[]): boolean =>
+  scheme === 'https' || permitted.some((other) => other.toLowerCase() === scheme);
