@@ -7,7 +7,7 @@ import { printText } from '../../shared/terminal-text.ts';
 import { CliError } from '../cli-error.ts';
 import { type CliIo, type CommandResult, formatFields } from '../io/cli-io.ts';
 import { formatTable } from '../io/format-table.ts';
-import { withCommandContext } from '../services/database-session.ts';
+import { withRegionalContexts } from '../services/database-session.ts';
 
 /** Parsed options of a command. */
 // biome-ignore lint/suspicious/noExplicitAny: commander does not derive types from flags.
@@ -95,8 +95,8 @@ export class CommandGroup {
   addRegional(signature: string, description: string, options: readonly Option[], work: RegionalWork): Command {
     const region = regionOption().default('au1' satisfies RegionId);
     const command = this.add(signature, description, [...options, region], (values, ...args) =>
-      withCommandContext(this.io, values.region, formatCommandName(command), async (context) => {
-        const { data, text } = await work(context, values, ...args);
+      withRegionalContexts(this.io, [values.region], formatCommandName(command), async ([context]) => {
+        const { data, text } = await work(context!, values, ...args);
         return { data: { regionId: values.region, ...data }, text };
       }),
     );

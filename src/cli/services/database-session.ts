@@ -42,18 +42,10 @@ export async function withDatabases<T>(
 }
 
 /**
- * Runs work on the database of one region, after its pending migrations (with MIGRATE=check: after checking them).
+ * Runs work on the databases of the regions, after their pending migrations (with MIGRATE=check: after checking them).
  *
  * @param command Name of the command, such as `client create`, for the audit log.
  */
-export const withCommandContext = <T>(
-  io: CliIo,
-  region: RegionId,
-  command: string,
-  work: (context: ChangeContext) => Promise<T>,
-): Promise<T> => withRegionalContexts(io, [region], command, ([context]) => work(context!));
-
-/** Runs work on the databases of several regions. */
 export function withRegionalContexts<T>(
   io: CliIo,
   regions: readonly RegionId[],
