@@ -39,19 +39,14 @@ export const yesOrNo = (name: string, description: string) =>
 export const regionOption = (regions: readonly string[] = REGIONS) =>
   option('--region <region>', 'region of the data').choices(regions);
 
-export function parsePositiveInteger(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be an integer from 1.');
-  return Number(text);
-}
-
 /** Entries of a page, at most. */
 const MAX_PAGE_SIZE = 1000;
 
 /** Returns a parser of integers from 1 to a maximum. */
 export const createIntegerParser = (max: number) => (text: string) => {
-  const value = parsePositiveInteger(text);
-  if (value > max) throw new InvalidArgumentError(`It must be at most ${max}.`);
-  return value;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be an integer from 1.');
+  if (Number(text) > max) throw new InvalidArgumentError(`It must be at most ${max}.`);
+  return Number(text);
 };
 
 /** Creates the option `--limit`. */
