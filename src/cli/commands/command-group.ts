@@ -128,7 +128,7 @@ export class CommandGroup {
       const { limit, cursor, ...filter } = toFields(values);
       const data = await list(context, filter, { limit, cursor });
       const { [name]: rows, nextCursor } = data as Record<string, unknown>;
-      return { data, text: formatList({ rows, nextCursor } as List, columns) };
+      return { data, text: formatList(rows as object[], nextCursor as string | null, columns) };
     });
   }
 
@@ -175,13 +175,7 @@ function nameOfField(command: Command, field: string): string {
 export const formatCommandName = (command: Command) =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
 
-interface List {
-  /** One object per row. */
-  rows: object[];
-  nextCursor: string | null;
-}
-
-function formatList({ rows, nextCursor }: List, columns: readonly string[]): string {
+function formatList(rows: object[], nextCursor: string | null, columns: readonly string[]): string {
   if (rows.length === 0) return 'None.';
   const more = nextCursor === null ? [] : [`More: --cursor ${nextCursor}`];
   return [formatTable(rows, columns), ...more].join('\n');
