@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TSMigrationGenerator } from '@mikro-orm/migrations';
 
@@ -30,12 +30,7 @@ ${statements}  }
   }
 }
 
-/** Writes `index.ts` of a folder of migrations: an import of each, and the list, oldest first. */
-export async function writeMigrationIndex(folder: string): Promise<void> {
-  await writeFile(join(folder, 'index.ts'), await renderMigrationIndex(folder));
-}
-
-/** Returns the text of `index.ts` for the migrations of the folder. */
+/** Returns the text of `index.ts` for the migrations of the folder: an import of each, and the list, oldest first. */
 export async function renderMigrationIndex(folder: string): Promise<string> {
   const files = (await readdir(folder)).filter((file) => /^\d+-.*\.ts$/.test(file)).sort();
   const migrations = await Promise.all(

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../database/database.ts';
 import { migrations } from '../../database/migrations/index.ts';
@@ -6,7 +6,7 @@ import { createOrm } from '../../database/orm.ts';
 import { findAppliedMigrations } from '../../database/run-migrations.ts';
 import { PACKAGE_ROOT } from '../../shared/version.ts';
 import { CliError } from '../cli-error.ts';
-import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
+import { MigrationFileGenerator, renderMigrationIndex } from './migration-files.ts';
 
 export async function readMigrationStatus(database: Database): Promise<{ applied: string[]; pending: string[] }> {
   const applied = await findAppliedMigrations(database);
@@ -41,7 +41,7 @@ export async function createMigration(name: string, folder?: string) {
     const { fileName, code, diff } = await orm.migrator.create(undefined, false, false, name.replaceAll('-', '_'));
     if (!fileName) return null;
     const className = /class (\w+)/.exec(code)![1]!;
-    await writeMigrationIndex(path);
+    await writeFile(join(path, 'index.ts'), await renderMigrationIndex(path));
     return { file: join(path, fileName), className, statements: diff.up };
   } finally {
     await orm.close();
