@@ -49,23 +49,19 @@ interface MetricSources {
 
 const withPrimaryMetrics = async (metrics: Promise<string>) => `${await metrics}\n${await primaryRegistry.metrics()}`;
 
-function requireMetricsAccess(request: FastifyRequest, config: Config): void {
-  if (!hasMetricsAccess(request, config)) throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
-}
-
 /** Whether the request carries METRICS_TOKEN as its bearer token. */
 export function hasMetricsToken(request: FastifyRequest, { metricsToken }: Config): boolean {
   const token = request.headers.authorization?.replace(/^Bearer +/i, '');
   return Boolean(token && metricsToken && isSecretOf(token, [hashSecret(metricsToken)]));
 }
 
-/** Whether the request has the token or, without one outside production, comes directly from this machine. */
-function hasMetricsAccess(request: FastifyRequest, config: Config): boolean {
+/** Throws 403 unless the request has the token or, without one outside production, comes directly from this machine. */
+function requireMetricsAccess(request: FastifyRequest, config: Config): void {
   const { metricsToken, production } = config;
   // Requests through a local proxy come from loopback too, with a forwarding header.
   const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
   const isLocal = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
-  return isLocal || hasMetricsToken(request, config);
+  if (!isLocal && !hasMetricsToken(request, config)) throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
 }
 
 /** Message of a worker to the primary. */
