@@ -26,8 +26,8 @@ export type Encoding = 'br' | 'gzip';
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const GZIP = { level: 1 };
 
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
+export const compressBrotli = promisify(brotliCompress);
+export const compressGzip = promisify(gzip);
 
 /** Returns the encoding that the client prefers among those of this service; null for none. RFC 9110, section 12.5.3. */
 export function selectEncoding(header = ''): Encoding | null {

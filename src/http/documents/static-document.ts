@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { constants } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Encoding, selectEncoding } from './compression.ts';
-
-const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
+import { compressBrotli, compressGzip, type Encoding, selectEncoding } from './compression.ts';
 
 /** Compression that is done once: a document of 4 MB takes a second and becomes a quarter smaller than with the lowest level. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 7 } };
