@@ -121,10 +121,7 @@ export function installTracing(app: FastifyInstance, settings: TracingSettings):
     tracing.enter(started.context, done);
   });
   // The body arrives in events of the socket, which are outside of the request's context.
-  app.addHook('preValidation', (request, _reply, done) => {
-    if (request.trace) tracing.enter(request.trace.context, done);
-    else done();
-  });
+  app.addHook('preValidation', (request, _reply, done) => tracing.enter(request.trace!.context, done));
   app.addHook('onResponse', (request, { statusCode }, done) => {
     const span = request.trace?.span;
     if (!span) return done();
