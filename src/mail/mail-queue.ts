@@ -52,12 +52,7 @@ export class MailQueue {
    */
   async close(timeoutMs = CLOSE_MS): Promise<number> {
     this.#closing.abort();
-    const ended = new AbortController();
-    await Promise.race([
-      this.drain(),
-      sleep(timeoutMs, undefined, { ref: false, signal: ended.signal }).catch(() => undefined),
-    ]);
-    ended.abort();
+    await Promise.race([this.drain(), sleep(timeoutMs, undefined, { ref: false })]);
     const abandoned = this.#waiting.length + this.#running.size;
     this.#waiting.length = 0;
     return abandoned;
