@@ -9,6 +9,7 @@ import type { ApiError, FieldError } from '../shared/errors.ts';
 import type { AuthorizationContext, OperationRequirements } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { EventWaitResult } from './event-waits.ts';
+import type { RequestUsage } from './request-usage.ts';
 
 /** Properties of a request's operation for the log and the metrics. */
 interface ExecutedOperation {
@@ -37,14 +38,7 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   /** Counts the fields and bytes of the response while it is built. */
   readonly meter: ResponseMeter;
   /** Use of the limits that callers share, until the response has ended. */
-  readonly usage: {
-    /** Waits until the request may hold large values; rejects with 429 or 503. */
-    acquireLargeRead(): Promise<void>;
-    /** Ends the occupation of the event loop by a new document. */
-    endOccupation(): void;
-    /** Calls the function when the response has ended, whether or not the client received it. */
-    onEnd(release: () => void): void;
-  };
+  readonly usage: Pick<RequestUsage, 'endOccupation' | 'onEnd'>;
   /** Throws or rejects unless the caller may call the operation for the builder; undefined where there is nothing to wait for. */
   authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined;
   /** Input of a REST operation that takes an `Idempotency-Key`, as it was sent. */
