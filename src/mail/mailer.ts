@@ -1,4 +1,4 @@
-import { isLoopback } from '../config.ts';
+import { type Config, isLoopback } from '../config.ts';
 
 /** A plain-text message. */
 export interface Message {
@@ -14,14 +14,6 @@ export interface Mailer {
   close(): void;
 }
 
-/** Settings of outgoing e-mail. */
-interface MailSettings {
-  /** `smtp:` (upgraded to TLS, which is required except on loopback) or `smtps:`, with credentials. */
-  url: string;
-  /** Sender. */
-  from: string;
-}
-
 /** Time limits in milliseconds, so that an unresponsive server does not hold up the queue. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
 
@@ -32,7 +24,7 @@ export function describeMailError(error: unknown): object {
 }
 
 /** Creates a mailer for an SMTP server. The text is sent as it is; addresses are not parsed for several recipients. */
-export async function createMailer({ url, from }: MailSettings): Promise<Mailer> {
+export async function createMailer({ url, from }: NonNullable<Config['mail']>): Promise<Mailer> {
   // Most starts need no mail server, and the library is a large one.
   const { createTransport } = await import('nodemailer');
   // Without TLS, the network between the service and the server could read the links. On loopback there is none.
