@@ -34,7 +34,15 @@ const preflight = (url: string, origin: string, { app }: Pick<Instance, 'app'> =
     },
   });
 
-const CORS_PATHS = ['/builders', '/me', '/subcontractors?limit=1', '/graphql', '/oauth/token', '/oauth/revoke?a=%'];
+const CORS_PATHS = [
+  '/builders',
+  '/me',
+  '/subcontractors?limit=1',
+  '/graphql',
+  '/oauth/token',
+  '/oauth/revoke?a=%',
+  '/builders/%zz',
+];
 const OTHER_PATHS = [
   '/oauth/authorize',
   '/oauth/sign-in',
