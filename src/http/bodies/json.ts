@@ -86,7 +86,7 @@ export function deferTextErrors({ context, routeOptions }: FastifyRequest, error
  *
  * @param maxTokens Maximum values and field names, counted before they are parsed.
  */
-export function parseJson(text: string, maxTokens: number, handleTextErrors?: TextErrorHandler): unknown {
+export function parseJson(text: string, maxTokens: number, handleTextErrors: TextErrorHandler): unknown {
   requireTokens(countTokens(text), maxTokens);
   return parseJsonText(text, handleTextErrors);
 }
@@ -112,10 +112,6 @@ const MAY_HAVE_PROBLEMS = new RegExp(`\\\\u|${MAY_BE_INEXACT.source}`, 'i');
 
 type TextErrorHandler = (errors: FieldError[]) => void;
 
-const throwErrors: TextErrorHandler = (errors) => {
-  throw new ValidationError(errors);
-};
-
 /**
  * Parses text whose tokens were counted. Throws 400.
  *
@@ -123,7 +119,7 @@ const throwErrors: TextErrorHandler = (errors) => {
  * changed.
  * @param fieldName of the error of text that is not JSON.
  */
-export function parseJsonText(text: string, handleTextErrors = throwErrors, fieldName = 'body'): unknown {
+export function parseJsonText(text: string, handleTextErrors: TextErrorHandler, fieldName = 'body'): unknown {
   const mayHaveProblems = MAY_HAVE_PROBLEMS.test(text);
   let value: unknown;
   try {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseJsonText } from '../../../src/http/bodies/json.ts';
 import type { Release } from '../../../src/limits/fair-semaphore.ts';
-import { ApiError } from '../../../src/shared/errors.ts';
+import { ApiError, ValidationError } from '../../../src/shared/errors.ts';
 import { HttpError } from './http-error.ts';
 
 /** Limits of concurrent work in one process, by share. Each integrator has a share. */
@@ -84,7 +84,9 @@ function decodeUtf8(body: Buffer): string {
 
 function parseText(text: string): unknown {
   try {
-    return parseJsonText(text);
+    return parseJsonText(text, (errors) => {
+      throw new ValidationError(errors);
+    });
   } catch (error) {
     throw error instanceof ApiError ? new HttpError(error.status, error.body()) : invalidBody('must be valid JSON');
   }
