@@ -32,7 +32,7 @@ export async function sendTestEvent(context: WebhookChangeContext, key: Endpoint
     const body = JSON.stringify(event);
     const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
     const headers = signWebhook(signingSecrets(context, endpoint), message);
-    return { endpoint, event, sent: webhooks.receivers.post(endpoint.url, { ...headers }, body) };
+    return { endpoint, event, sent: webhooks.receivers.post(endpoint.url, headers, body) };
   });
   const attempt = await sent;
   const succeeded = isSuccess(attempt);

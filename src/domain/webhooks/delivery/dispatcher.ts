@@ -129,7 +129,7 @@ export class Dispatcher {
     const stored = listSigningSecrets(endpoint, startedAt);
     const secrets = stored.map((secret) => webhooks.secrets.decrypt(secret, endpoint.id));
     const headers = signWebhook(secrets, { id: event.id, timestamp: Math.floor(startedAt / 1000), body });
-    const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body, { signal });
+    const attempt = await webhooks.receivers.post(endpoint.url, headers, body, { signal });
     if (signal.aborted && attempt.status === null) return null;
     const load = this.#loads.get(endpoint.id)!;
     load.concurrency = isSuccess(attempt)
