@@ -7,7 +7,7 @@ import type { ManualOperation } from './openapi/manual-operations/manual-operati
 import { createManualOperations, staticSchemas } from './openapi/manual-operations.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { listHeaderParameters, parameterComponents } from './openapi/parameters.ts';
-import { getRecordedResponse, withRecordedResponses } from './openapi/recorded-responses.ts';
+import { withRecordedResponses } from './openapi/recorded-responses.ts';
 import { createResponseComponents, describeErrorResponses, validationSchemas } from './openapi/responses.ts';
 import { findDiscriminators, Schemas } from './openapi/schemas.ts';
 import { createSecuritySchemes, describeSecurity } from './openapi/security.ts';
@@ -64,9 +64,7 @@ export async function createOpenApiDocument(
     }),
     'x-tagGroups': groupTags(tags, operations),
     paths: toPaths(described, tags),
-    ...(operations.some(({ tag }) => tag === 'Webhooks') && {
-      webhooks: createWebhooks(getRecordedResponse('receiveEvent', baseUrl)),
-    }),
+    ...(operations.some(({ tag }) => tag === 'Webhooks') && { webhooks: createWebhooks(baseUrl) }),
     components: {
       securitySchemes: createSecuritySchemes(baseUrl),
       parameters: parameterComponents,

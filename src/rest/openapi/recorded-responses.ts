@@ -16,7 +16,7 @@ interface MediaType {
  */
 const RECORDINGS = recordings as Record<string, unknown>;
 
-/** Returns the response with recorded bodies as the examples of its JSON content. */
+/** Returns the response, or the request that a webhook receives, with recorded bodies as the examples of its JSON content. */
 export function withRecordedResponses<T extends object>(response: T, name: string, baseUrl: string): T {
   const { content } = response as { content?: Record<string, MediaType> };
   const media = content?.['application/json'];
@@ -34,9 +34,6 @@ function recordedExamples({ examples }: MediaType, name: string, baseUrl: string
   return { examples: { ...examples, ...Object.fromEntries(values) } };
 }
 
-/** Returns the body of a recording without placeholders; undefined before it is recorded. */
-export const getRecordedResponse = (name: string, baseUrl: string): unknown =>
-  name in RECORDINGS ? recordedBody(name, baseUrl) : undefined;
-
+/** Returns the body of a recording without placeholders. */
 const recordedBody = (name: string, baseUrl: string): unknown =>
   JSON.parse(JSON.stringify(RECORDINGS[name]).replaceAll(BASE_URL_PLACEHOLDER, baseUrl));

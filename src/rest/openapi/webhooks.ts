@@ -1,3 +1,4 @@
+import { withRecordedResponses } from './recorded-responses.ts';
 import { referToSchema } from './schemas.ts';
 
 const createHeaderParameter = (name: string, description: string, example: string) => ({
@@ -20,8 +21,8 @@ const HEADERS = [
   ),
 ];
 
-/** Returns the requests that the service sends to webhook endpoints. @param example body of a delivery that was sent. */
-export const createWebhooks = (example: unknown) => ({
+/** Returns the requests that the service sends to webhook endpoints. */
+export const createWebhooks = (baseUrl: string) => ({
   event: {
     post: {
       operationId: 'receiveEvent',
@@ -32,12 +33,11 @@ export const createWebhooks = (example: unknown) => ({
         'Sent to each webhook endpoint that may see the event, at least once. Verify the signature, ignore ids that you have seen, and return 2xx within 15 seconds.',
       security: [],
       parameters: HEADERS,
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': { schema: referToSchema('Event'), ...(example !== undefined && { example }) },
-        },
-      },
+      requestBody: withRecordedResponses(
+        { required: true, content: { 'application/json': { schema: referToSchema('Event') } } },
+        'receiveEvent',
+        baseUrl,
+      ),
       responses: {
         '2XX': { description: 'The event was received.' },
         410: { description: 'The receiver wants no more events: the service disables the endpoint.' },
