@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Erasure } from '../../../entities/erasure.entity.ts';
+import { toSnakeCase } from '../../../entities/columns.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
+import { type ListedErasure, STORED_FIELDS } from '../privacy/erasure-list.ts';
 import { type AuditedChange, toAuditRow } from './record-audit.ts';
 
 // SQL: only functions of the database change entries.
@@ -17,12 +18,6 @@ export async function purgeAuditLog(em: EntityManager, before: string, maxRows =
   return Number(row!.purged);
 }
 
-/** What the database function inserts of an erasure. */
-type RecordedErasure = Pick<
-  Erasure,
-  'id' | 'kind' | 'subjectIds' | 'builderIds' | 'pseudonym' | 'requestedAt' | 'dueAt' | 'cancelledAt'
->;
-
 /**
  * Inserts the row of an erasure unless it exists, and replaces the person of it in every entry: as the actor, the object and in the recorded
  * values, where it also replaces name, e-mail address and phone number. The addresses from which the person acted are removed. Appends the
@@ -31,21 +26,11 @@ type RecordedErasure = Pick<
  */
 export async function recordErasure(
   em: EntityManager,
-  erasure: RecordedErasure,
+  erasure: ListedErasure,
   change: AuditedChange | null,
 ): Promise<number> {
   if (change?.actor.type === 'STAFF') requireStaffAction(change.actor.role, change.action);
-  const { id, kind, pseudonym } = erasure;
-  const recorded = {
-    id,
-    kind,
-    pseudonym,
-    subject_ids: erasure.subjectIds,
-    builder_ids: erasure.builderIds,
-    requested_at: erasure.requestedAt,
-    due_at: erasure.dueAt,
-    cancelled_at: erasure.cancelledAt,
-  };
+  const recorded = Object.fromEntries(STORED_FIELDS.map((name) => [toSnakeCase(name), erasure[name]]));
   const [row] = await em.execute<{ changed: string }[]>('select record_erasure(?::jsonb, ?::jsonb) as changed', [
     JSON.stringify(recorded),
     change && toAuditRow(change),

@@ -10,9 +10,18 @@ const FOLDER = 'erasures';
 const MAX_BYTES = 1024 * 1024;
 
 /** An erasure as the storage keeps it. It contains no name. */
-export type ListedErasure = Pick<Erasure, (typeof STORED)[number]>;
+export type ListedErasure = Pick<Erasure, (typeof STORED_FIELDS)[number]>;
 
-const STORED = ['id', 'kind', 'subjectIds', 'builderIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const;
+export const STORED_FIELDS = [
+  'id',
+  'kind',
+  'subjectIds',
+  'builderIds',
+  'pseudonym',
+  'requestedAt',
+  'dueAt',
+  'cancelledAt',
+] as const;
 
 const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Erased person [0-9a-f]{10}$/.test(text);
 
@@ -22,7 +31,7 @@ const toKey = (id: string): string => `${FOLDER}/${id}.json`;
 
 /** Stores the erasure outside of the database, and replaces the object that there is. */
 export async function storeErasure(storage: Storage, erasure: ListedErasure): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(erasure, [...STORED]));
+  const bytes = Buffer.from(JSON.stringify(erasure, [...STORED_FIELDS]));
   await storage.store(toKey(erasure.id), Readable.from([bytes]), 'application/json', MAX_BYTES);
 }
 
