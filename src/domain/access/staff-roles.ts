@@ -21,16 +21,13 @@ export type StaffAction = keyof typeof CONSOLE_ACTIONS | AuditAction;
  * The lowest role that may do an action; null for what no staff user does. `recordAudit` checks it in the transaction of each change, so
  * that no change of staff is committed without its permission. ACC-27.
  */
-const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole | null>> = {
+export const LOWEST_ROLE: Record<StaffAction, StaffRole | null> = {
   'access.read': 'VIEWER',
   'records.read': 'VIEWER',
   'audit.read': 'OPERATOR',
   'internal_client.changed': 'ADMIN',
   ...AUDIT_ROLES,
 };
-
-/** Returns the lowest role that may do an action; null for an action that no role may do. */
-export const getLowestRole = (action: StaffAction): StaffRole | null => LOWEST_ROLE[action] ?? null;
 
 /** Whether a staff user with the role may do the action. */
 export function isStaffActionAllowed(role: StaffRole, action: StaffAction): boolean {

@@ -1,4 +1,4 @@
-import { getLowestRole, isStaffActionAllowed, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
+import { isStaffActionAllowed, LOWEST_ROLE, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
 import type { ConsoleArea } from '../console-area.ts';
 import { sessionTypes } from './session.schema.ts';
 
@@ -16,7 +16,7 @@ export const sessionArea: ConsoleArea = {
         actions: STAFF_ACTIONS.filter((action) => isStaffActionAllowed(staff.role, action)),
         otherActions: STAFF_ACTIONS.filter((action) => !isStaffActionAllowed(staff.role, action)).map((action) => ({
           action,
-          role: getLowestRole(action),
+          role: LOWEST_ROLE[action],
         })),
       }),
     },
