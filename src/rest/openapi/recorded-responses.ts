@@ -1,12 +1,9 @@
-import type { JsonSchema } from '../../../schema/scalar.ts';
 import recordings from './recorded-responses.json' with { type: 'json' };
 
 /** Placeholder for the base URL of the service in recorded responses. */
 export const BASE_URL_PLACEHOLDER = '{baseUrl}';
 
 interface MediaType {
-  schema?: JsonSchema;
-  example?: unknown;
   examples?: Record<string, object>;
 }
 
@@ -27,7 +24,7 @@ export function withRecordedResponses<T extends object>(response: T, name: strin
   };
 }
 
-function recordedExamples({ examples }: MediaType, name: string, baseUrl: string): Partial<MediaType> {
+function recordedExamples({ examples }: MediaType, name: string, baseUrl: string): object {
   if (!examples) return name in RECORDINGS ? { example: recordedBody(name, baseUrl) } : {};
   const names = Object.keys(examples).filter((example) => `${name} ${example}` in RECORDINGS);
   const values = names.map((example) => [example, { value: recordedBody(`${name} ${example}`, baseUrl) }]);

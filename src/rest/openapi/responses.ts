@@ -22,13 +22,6 @@ import {
 } from '../../shared/errors.ts';
 import { referToSchema, toObjectSchema } from './schemas.ts';
 
-/** OpenAPI response object. */
-interface ResponseObject {
-  description: string;
-  headers?: Record<string, object>;
-  content?: Record<string, object>;
-}
-
 const createTextHeader = (description: string, example: string) => ({
   description,
   schema: { type: 'string', examples: [example] },
@@ -95,7 +88,7 @@ export function describeJsonResponse(
   schema: JsonSchema,
   extraHeaders: readonly string[] = LIMIT_HEADERS,
   examples?: readonly string[],
-): ResponseObject {
+) {
   const named = examples && { examples: Object.fromEntries(examples.map((name) => [name, {}])) };
   return { description, headers: describeHeaders(extraHeaders), content: { 'application/json': { schema, ...named } } };
 }
@@ -224,7 +217,7 @@ export const createErrorSchema = (codes: readonly string[]): JsonSchema =>
     message: { type: 'string', description: 'Description of the error in English. It may change.' },
   });
 
-function toErrorResponse({ description, errors }: ErrorResponse): ResponseObject {
+function toErrorResponse({ description, errors }: ErrorResponse) {
   const samples = Object.values(errors);
   const isValidation = samples[0]!.status === 400;
   const schema = isValidation
