@@ -9,16 +9,11 @@ const DAYS_AHEAD = 3;
 
 const INTERVAL_MS = 3_600_000;
 
-interface RetentionResult {
-  created: number;
-  dropped: number;
-}
-
 const LIST = `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
   from pg_inherits where inhparent = 'public.event'::regclass order by 1`;
 
 /** Creates the partitions of the coming days, and drops those of days that are no longer kept. */
-export async function maintainPartitions(database: Database, now: number): Promise<RetentionResult> {
+export async function maintainPartitions(database: Database, now: number) {
   const toDay = (offset: number) => new Date(now + offset * 86_400_000).toISOString().slice(0, 10);
   const list = () => database.fork().execute<{ day: string }[]>(LIST);
   const existing = await list();

@@ -9,12 +9,6 @@ import { lockEndpoint, requireManageableEndpoint } from './endpoints.ts';
 import { toShownEndpoint } from './list-endpoints.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
-/** A replay that has begun. */
-interface Replay {
-  endpointId: string;
-  startedAt: string;
-}
-
 /**
  * Delivers the events after a cursor of the feed, or since an instant, again, before those that come (WHK-15). Throws a `ValidationError`
  * for a cursor that is none, `CURSOR_EXPIRED` for one that has expired, and a conflict while another replay is running or while nothing is
@@ -24,7 +18,7 @@ export async function startReplay(
   context: WebhookChangeContext,
   key: EndpointKey,
   from: { after: string } | { since: string },
-): Promise<Replay> {
+) {
   const { database } = context;
   await requireManageableEndpoint(database.fork(), key);
   const head = await readHead(database);

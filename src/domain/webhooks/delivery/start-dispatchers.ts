@@ -14,17 +14,12 @@ const IDLE_REFRESH_MS = 2_000;
 /** Time that requests have to end in when the process stops. */
 const GRACE_MS = 3_000;
 
-interface RunningDispatchers {
-  dispatchers: Record<RegionId, Dispatcher>;
-  stop(): Promise<void>;
-}
-
 /** Delivers events to the endpoints of each region until it is stopped. @param options `processes` is the number of those that do it. */
 export function startDispatchers(
   databases: Databases,
   { processes, ...options }: Omit<DispatcherOptions, 'database'> & { processes: number },
   log: TaskLog,
-): RunningDispatchers {
+) {
   const dispatchers = mapRegions((region) => new Dispatcher({ ...options, database: databases[region] }));
   const stopRefreshing = repeatInRegions('refresh webhook endpoints', log, (region) => async () => {
     await dispatchers[region].refresh();
