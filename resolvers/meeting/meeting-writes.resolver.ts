@@ -5,22 +5,10 @@ import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import type { IdempotentRequest } from '../../src/domain/create-once.ts';
-import {
-  createMeeting,
-  type MeetingContext,
-  updateMeeting,
-  updateMeetingNotes,
-} from '../../src/domain/meetings/meeting-writes.ts';
+import { createMeeting, updateMeeting, updateMeetingNotes } from '../../src/domain/meetings/meeting-writes.ts';
 import { syncNote } from '../../src/domain/meetings/sync-note.ts';
 import { Idempotent } from '../idempotent.ts';
 import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle } from './meeting.input.ts';
-
-const toMeetingContext = ({ database, caller, clock }: RequestContext, builderId: string): MeetingContext => ({
-  database,
-  integratorId: caller.integratorId,
-  builderId,
-  now: clock.now(),
-});
 
 @Resolver(() => Meeting)
 export class MeetingWritesResolver {
@@ -37,7 +25,7 @@ export class MeetingWritesResolver {
   ): Promise<Meeting> {
     // Only a meeting with a source belongs to an integrator.
     if (input.externalSourceId != null) context.caller.requireIntegrator();
-    const { meeting, created } = await createMeeting(toMeetingContext(context, builderId), input, request);
+    const { meeting, created } = await createMeeting(context, builderId, input, request);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
   }
@@ -50,7 +38,7 @@ export class MeetingWritesResolver {
     @Arg('title', () => MeetingTitle) title: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return updateMeeting(toMeetingContext(context, builderId), meetingId, { title });
+    return updateMeeting(context, { builderId, meetingId }, { title });
   }
 
   @Mutation(() => Meeting, { description: 'Starts a meeting, whatever its state.' })
@@ -60,7 +48,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return updateMeeting(toMeetingContext(context, builderId), meetingId, { status: 'RUNNING' });
+    return updateMeeting(context, { builderId, meetingId }, { status: 'RUNNING' });
   }
 
   @Mutation(() => Meeting, { description: 'Marks a meeting completed, whatever its state.' })
@@ -70,7 +58,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return updateMeeting(toMeetingContext(context, builderId), meetingId, { status: 'COMPLETED' });
+    return updateMeeting(context, { builderId, meetingId }, { status: 'COMPLETED' });
   }
 
   @Mutation(() => Meeting, {
@@ -86,7 +74,7 @@ export class MeetingWritesResolver {
     expectedUpdatedAt: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return updateMeetingNotes(toMeetingContext(context, builderId), meetingId, { notes, expectedUpdatedAt });
+    return updateMeetingNotes(context, { builderId, meetingId }, { notes, expectedUpdatedAt });
   }
 
   @Mutation(() => MeetingNote, {
@@ -106,7 +94,7 @@ export class MeetingWritesResolver {
     @Ctx() context: RequestContext,
   ): Promise<MeetingNote> {
     context.caller.requireIntegrator();
-    const { note, created } = await syncNote(toMeetingContext(context, builderId), meetingId, args);
+    const { note, created } = await syncNote(context, { builderId, meetingId }, args);
     if (created) context.outcome = 'CREATED';
     return note;
   }

@@ -44,8 +44,8 @@ it('a create is one of the concurrent writes of its share (LIM-19)', async () =>
   const shares = createFairShares();
   const release = await shares.writes.acquire('a', 100);
   const database = meetings.service.databases.au1.withLimits(new RequestUsage(shares, 'a'));
-  const context = { database, builderId: meetings.builderId, integratorId: null, now: meetings.service.clock.now() };
-  const creating = createMeeting(context, { title: 'Waiting' }, null);
+  const context = { database, caller: { integratorId: null }, clock: meetings.service.clock };
+  const creating = createMeeting(context, meetings.builderId, { title: 'Waiting' }, null);
   await expect.poll(() => shares.writes.stats().queued).toBe(1);
   release();
   expect(await creating).toMatchObject({ created: true, meeting: { title: 'Waiting' } });

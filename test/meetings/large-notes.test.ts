@@ -27,10 +27,8 @@ async function holdsMemoryAfterChange(meetingId: string): Promise<boolean> {
   const shares = createFairShares();
   const usage = new RequestUsage(shares, 'a');
   const database = service.databases.au1.withLimits(usage);
-  const now = service.clock.now();
-  const meeting = await updateMeeting({ database, integratorId: null, builderId, now }, meetingId, {
-    title: 'Changed',
-  });
+  const { clock } = service;
+  const meeting = await updateMeeting({ clock, database }, { builderId, meetingId }, { title: 'Changed' });
   expect(meeting.title).toBe('Changed');
   const { used } = shares.memory.stats();
   usage.end();

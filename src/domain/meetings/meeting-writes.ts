@@ -8,6 +8,7 @@ import type { Database } from '../../database/database.ts';
 import { statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { createOnce, type IdempotentRequest } from '../create-once.ts';
+import type { OperationContext } from '../operation-context.ts';
 import { projects } from '../readers/project.reader.ts';
 import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
@@ -17,12 +18,10 @@ type CreateMeetingInput = Pick<Meeting, 'title'> & {
   [Name in 'projectId' | 'date' | 'agenda' | 'notes' | 'sourceApp' | 'externalSourceId']?: string | null;
 };
 
-/** Builder, integrator and time of a write. */
-export interface MeetingContext {
-  database: Database;
-  integratorId: string | null;
+/** A meeting and its builder. */
+export interface MeetingKey {
   builderId: string;
-  now: number;
+  meetingId: string;
 }
 
 /**
@@ -30,25 +29,27 @@ export interface MeetingContext {
  * of the other fields (MTG-5); without these two, a key creates one meeting.
  */
 export function createMeeting(
-  context: MeetingContext,
+  context: Pick<OperationContext, 'caller' | 'clock' | 'database'>,
+  builderId: string,
   input: CreateMeetingInput,
   request: IdempotentRequest | null,
 ): Promise<{ meeting: Meeting; created: boolean }> {
-  const { database, builderId, integratorId, now } = context;
+  const { caller, clock, database } = context;
+  const now = clock.now();
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
   const find = async (em: EntityManager, id: string) => {
     const meeting = await em.findOne(Meeting, { id });
     return meeting && { meeting, created: false };
   };
   return createOnce(database, externalSourceId === null ? request : null, find, async (claim) => {
-    const before = await findBySource(context, input);
+    const before = await findBySource(context, builderId, input);
     if (before) return { meeting: before, created: false };
     if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
     if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
     const at = new Date(now).toISOString();
     return database.transaction(async (em) => {
       // Runs again where a concurrent request has created the meeting of the same source.
-      const winner = await findBySource(context, input, em);
+      const winner = await findBySource(context, builderId, input, em);
       if (winner) return { meeting: winner, created: false };
       const id = newId('meeting', now);
       await claim(em, id);
@@ -66,7 +67,7 @@ export function createMeeting(
         noteBlocks: [],
         templateId: null,
         templateResponse: null,
-        integratorId,
+        integratorId: caller.integratorId,
         sourceApp,
         externalSourceId,
       });
@@ -77,7 +78,8 @@ export function createMeeting(
 }
 
 async function findBySource(
-  { database, builderId, integratorId }: MeetingContext,
+  { caller: { integratorId }, database }: Pick<OperationContext, 'caller' | 'database'>,
+  builderId: string,
   { sourceApp, externalSourceId }: CreateMeetingInput,
   em: EntityManager = database.fork(),
 ): Promise<Meeting | null> {
@@ -87,14 +89,14 @@ async function findBySource(
 
 /** Changes a meeting, whatever its state. */
 export async function updateMeeting(
-  context: MeetingContext,
-  meetingId: string,
+  { clock, database }: Pick<OperationContext, 'clock' | 'database'>,
+  key: MeetingKey,
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
-  const { database, builderId, now } = context;
-  await acquireNotesMemory(context, meetingId);
+  const now = clock.now();
+  await acquireNotesMemory(database, key);
   return database.transaction(async (em) => {
-    const meeting = await lockMeeting(em, builderId, meetingId);
+    const meeting = await lockMeeting(em, key);
     applyChanges(meeting, values, now);
     return meeting;
   });
@@ -117,8 +119,11 @@ const LARGE_NOTES = 64 * 1024;
  *
  * @param bytes Approximate size of the additional data to write.
  */
-export async function acquireNotesMemory({ database }: MeetingContext, meetingId: string, bytes = 0): Promise<void> {
-  const { limits, runner } = database;
+export async function acquireNotesMemory(
+  { limits, runner }: Database,
+  { meetingId }: MeetingKey,
+  bytes = 0,
+): Promise<void> {
   if (!limits) return;
   const [row] = await runner.run(NOTES_SIZE, [meetingId]);
   const size = Number(row?.[0] ?? 0) + bytes;
@@ -126,7 +131,7 @@ export async function acquireNotesMemory({ database }: MeetingContext, meetingId
 }
 
 /** Returns the meeting and locks its row until the transaction ends. Throws `NOT_FOUND` if the builder has no such meeting. */
-export async function lockMeeting(em: EntityManager, builderId: string, id: string): Promise<Meeting> {
+export async function lockMeeting(em: EntityManager, { builderId, meetingId: id }: MeetingKey): Promise<Meeting> {
   const meeting = await em.findOne(Meeting, { id, builderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!meeting) throw notFound('Meeting');
   return meeting;
@@ -156,14 +161,14 @@ export function applyChanges<T extends { updatedAt: string }>(
  * MTG-25).
  */
 export async function updateMeetingNotes(
-  context: MeetingContext,
-  meetingId: string,
+  { clock, database }: OperationContext,
+  key: MeetingKey,
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
-  const { database, builderId, now } = context;
-  await acquireNotesMemory(context, meetingId, notes.length);
+  const now = clock.now();
+  await acquireNotesMemory(database, key, notes.length);
   return database.transaction(async (em) => {
-    const meeting = await lockMeeting(em, builderId, meetingId);
+    const meeting = await lockMeeting(em, key);
     if (meeting.updatedAt !== expectedUpdatedAt) {
       throw conflict('MEETING_CHANGED', 'Somebody has changed the meeting since; read it again.');
     }

@@ -3,7 +3,8 @@ import type { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { newId } from '../../../schema/ids.ts';
 import { conflict } from '../../shared/errors.ts';
-import { acquireNotesMemory, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { acquireNotesMemory, applyChanges, lockMeeting, type MeetingKey } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -33,18 +34,18 @@ export type MeetingNoteInput = Pick<MeetingNote, 'externalSourceId'> & {
  * response. Text that people wrote is unchanged (MTG-17, MTG-19).
  */
 export async function syncNote(
-  context: MeetingContext,
-  meetingId: string,
+  { caller, clock, database }: OperationContext,
+  key: MeetingKey,
   input: MeetingNoteInput,
 ): Promise<{ note: MeetingNote; created: boolean }> {
-  const { database, builderId, integratorId, now } = context;
+  const now = clock.now();
   const { externalSourceId, sourceApp = null } = input;
   const fields = toNoteFields(input);
-  await acquireNotesMemory(context, meetingId, JSON.stringify(fields).length);
+  await acquireNotesMemory(database, key, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
-    const meeting = await lockMeeting(em, builderId, meetingId);
-    const identity = { integratorId, sourceApp, externalSourceId };
-    const existing = await em.findOne(MeetingNote, { meetingId, ...identity });
+    const meeting = await lockMeeting(em, key);
+    const identity = { integratorId: caller.integratorId, sourceApp, externalSourceId };
+    const existing = await em.findOne(MeetingNote, { meetingId: meeting.id, ...identity });
     const note = existing ?? createNote(em, meeting, { ...identity, ...fields }, now);
     // An archived note is restored. `notes` is computed from the columns that change.
     applyChanges(note, { ...fields, archivedAt: null }, now);
