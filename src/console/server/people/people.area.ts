@@ -32,7 +32,8 @@ function toConsoleUser<T extends ListedUser>({ personalReads }: ConsoleContext, 
 
 const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(context, await showUser(context, who));
 
-const showChanged = (context: ConsoleContext, { id }: { id: string }) => findUser(context, id);
+/** Returns the user that a mutation is about. */
+const showUserOf = (context: ConsoleContext, { id, userId = id }: Record<string, string>) => findUser(context, userId!);
 
 /** Returns a change of a user. A message of why it is refused says something about the person, which is read too. */
 const onUser: typeof changeOperation = (action, apply, show) =>
@@ -40,7 +41,7 @@ const onUser: typeof changeOperation = (action, apply, show) =>
     action,
     (change, args, context) =>
       apply(change, args, context).catch(async (error) => {
-        await findUser(context, args.id ?? args.userId).catch(() => undefined);
+        await showUserOf(context, args).catch(() => undefined);
         throw error;
       }),
     show,
@@ -48,11 +49,7 @@ const onUser: typeof changeOperation = (action, apply, show) =>
 
 /** Returns a change of a membership. */
 const onMembership = (action: StaffAction, apply: typeof addMembership | typeof removeMembership) =>
-  onUser(
-    action,
-    (change, { userId: user, ...membership }) => apply(change, { user, ...membership }),
-    (context, { userId }) => findUser(context, userId),
-  );
+  onUser(action, (change, { userId: user, ...membership }) => apply(change, { user, ...membership }), showUserOf);
 
 /** Sends the link, or returns its URL without a mail server. A link that is not sent is deleted: the person is invited again. */
 async function sendLink(context: ConsoleContext, _: unknown, link: NewPasswordLink) {
@@ -130,10 +127,10 @@ export const peopleArea: ConsoleArea = {
         const updated = await updateUser(change, id, withoutNull(update));
         createAddressChangeMessages(updated).forEach(passwordLinks.notify);
       },
-      showChanged,
+      showUserOf,
     ),
-    disableUser: onUser('user.disabled', (change, { id }) => disableUser(change, id), showChanged),
-    enableUser: onUser('user.enabled', (change, { id }) => enableUser(change, id), showChanged),
+    disableUser: onUser('user.disabled', (change, { id }) => disableUser(change, id), showUserOf),
+    enableUser: onUser('user.enabled', (change, { id }) => enableUser(change, id), showUserOf),
     addMembership: onMembership('membership.created', addMembership),
     updateMembership: onMembership('membership.updated', updateMembership),
     removeMembership: onMembership('membership.deleted', removeMembership),
