@@ -803,6 +803,20 @@ describe('an erased member of staff', () => {
     });
   });
 
+  it('is not brought back to a visit that names nobody since; one that has not changed gets who the row names (PRV-11)', async () => {
+    const visits = await run('select id from sign_on_visit order by id limit 2');
+    const [changed, same] = visits.map(({ id }) => id);
+    const close = `update sign_on_visit set closed_at = now(), closed_by = ?, updated_at = '2026-01-01' where id = any(?::text[])`;
+    await run(close, 'Vera Visitor', `{${changed},${same}}`);
+    const folder = await exportRows({ 'sign-on-visits': [changed, same] });
+    await run('update sign_on_visit set closed_by = null where id = any(?::text[])', `{${changed},${same}}`);
+    await run('update sign_on_visit set updated_at = now() where id = ?', changed);
+    await erasePerson(context, [await addWorker('Somebody Else')]);
+    expect(await importAndCollect(database, folder)).toMatchObject({ committed: true, problems: [] });
+    const closedBy = 'select closed_by as by from sign_on_visit where id = any(?::text[]) order by id';
+    expect(await run(closedBy, `{${changed},${same}}`)).toEqual([{ by: null }, { by: 'Vera Visitor' }]);
+  });
+
   it('waits for an import that is about to commit, and clears what it has written (PRV-11)', async () => {
     const [{ id, profile } = {}] =
       await run(`update timesheet set notes = 'Sick: back injury', updated_at = '2026-01-01'
