@@ -25,18 +25,6 @@ export type SignOnType =
   | 'SIGN_ON'
   | 'SIGN_OFF';
 
-export type SignOnEventStatus =
-  | 'APPLIED'
-  | 'PENDING_SIGN_ON'
-  | 'REJECTED';
-
-export type SignOnConflictCode =
-  | 'EVENT_MISMATCH'
-  | 'WORKER_MISMATCH'
-  | 'SIGN_ON_REQUIRED'
-  | 'ALREADY_SIGNED_OFF'
-  | 'ATTENDANCE_CLOSED';
-
 export type PhotoSource =
   | 'GALLERY'
   | 'SITE_DIARY'
@@ -173,7 +161,7 @@ export type TodayQueryVariables = Exact<{
 }>;
 
 
-export type TodayQuery = { attendanceByDay?: Array<{ date: string, workers: number }>, workersOnSite?: Array<{ onSite: number, fromEarlierDays: number, project: { id: string, name: string } }>, signOnsByHour?: Array<{ hour: number, signOns: number, typicalSignOns: number }>, itemsAwaitingAction: { signOnConflicts: number | null, pendingSignOffs: number | null, rejectedSignOffs: number | null, timesheets: number, inductions: number, insurances: number, failingWebhookEndpoints: number } };
+export type TodayQuery = { attendanceByDay?: Array<{ date: string, workers: number }>, workersOnSite?: Array<{ onSite: number, fromEarlierDays: number, project: { id: string, name: string } }>, signOnsByHour?: Array<{ hour: number, signOns: number, typicalSignOns: number }>, itemsAwaitingAction: { signOnConflicts: number | null, pendingSignOffs: number | null, timesheets: number, inductions: number, insurances: number, failingWebhookEndpoints: number } };
 
 export type TimesheetFiguresQueryVariables = Exact<{
   builderId: string;
@@ -212,7 +200,7 @@ export type ScopeQueryVariables = Exact<{
 }>;
 
 
-export type ScopeQuery = { me: { id: string, name: string, email: string, role: StaffRole, regionId: RegionId, regions: Array<RegionId>, actions: Array<string>, scopes: Array<string>, expiresAt: string, otherActions: Array<{ action: string, role: StaffRole }> }, chosen?: { data: Array<{ id: string, name: string, timeZone: string }> }, first: { data: Array<{ id: string, name: string, timeZone: string }> } };
+export type ScopeQuery = { me: { id: string, name: string, email: string, role: StaffRole, regionId: RegionId, regions: Array<RegionId>, actions: Array<string>, scopes: Array<string>, otherActions: Array<{ action: string, role: StaffRole }> }, chosen?: { data: Array<{ id: string, name: string, timeZone: string }> }, first: { data: Array<{ id: string, name: string, timeZone: string }> } };
 
 export type BuilderChoiceFragment = { id: string, name: string, timeZone: string };
 
@@ -244,13 +232,13 @@ export type FindQueryVariables = Exact<{
 
 export type FindQuery = { find: Array<{ kind: MatchKind, id: string, name: string, detail: string | null, integratorId: string | null }> };
 
-export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
+export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
 
-export type ConflictPartFragment = { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
+export type ConflictPartFragment = { id: string, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string }, recordedEvent: { type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
 
-export type PendingPartFragment = { id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } };
+export type PendingPartFragment = { id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } };
 
-export type PendingPageFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> };
+export type PendingPageFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } }> };
 
 export type PendingSignOffsQueryVariables = Exact<{
   builderId: string;
@@ -260,7 +248,7 @@ export type PendingSignOffsQueryVariables = Exact<{
 }>;
 
 
-export type PendingSignOffsQuery = { builder?: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, project?: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
+export type PendingSignOffsQuery = { builder?: { pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } }> } }, project?: { pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } }> } } };
 
 export type AttendanceCountsQueryVariables = Exact<{
   builderId: string;
@@ -286,7 +274,7 @@ export type VisitsOfDayQueryVariables = Exact<{
 }>;
 
 
-export type VisitsOfDayQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
+export type VisitsOfDayQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
 
 export type OneProjectQueryVariables = Exact<{
   builderId: string;
@@ -313,14 +301,14 @@ export type BoardQueryVariables = Exact<{
 }>;
 
 
-export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { id: string, name: string, pending: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> }, morePending: { data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type BoardQuery = { visitsOfDay: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }>, project: { pending: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } }> }, morePending: { data: Array<{ id: string, updatedAt: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string } }> } }, conflicts: { data: Array<{ id: string, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string }, recordedEvent: { type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type OneConflictQuery = { conflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
+export type OneConflictQuery = { conflict: { id: string, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string }, recordedEvent: { type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
 
 export type OpenConflictsQueryVariables = Exact<{
   builderId: string;
@@ -330,7 +318,7 @@ export type OpenConflictsQueryVariables = Exact<{
 }>;
 
 
-export type OpenConflictsQuery = { conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
+export type OpenConflictsQuery = { conflicts: { data: Array<{ id: string, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string }, recordedEvent: { type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type CloseVisitMutationVariables = Exact<{
   visitId: string;
@@ -340,7 +328,7 @@ export type CloseVisitMutationVariables = Exact<{
 }>;
 
 
-export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } | null };
+export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } | null };
 
 export type ArchiveVisitMutationVariables = Exact<{
   visitId: string;
@@ -348,7 +336,7 @@ export type ArchiveVisitMutationVariables = Exact<{
 }>;
 
 
-export type ArchiveVisitMutation = { archiveVisit: { id: string, updatedAt: string, archivedAt: string | null } | null };
+export type ArchiveVisitMutation = { archiveVisit: { id: string } | null };
 
 export type DismissSignOffMutationVariables = Exact<{
   signOnEventId: string;
@@ -377,7 +365,7 @@ export type ResolveConflictMutationVariables = Exact<{
 }>;
 
 
-export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } | null };
+export type ResolveConflictMutation = { resolveConflict: { id: string, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: SignOnConflictStatus, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { name: string }, recordedEvent: { type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } | null };
 
 export type OpenVisitsQueryVariables = Exact<{
   builderId: string;
@@ -387,9 +375,9 @@ export type OpenVisitsQueryVariables = Exact<{
 }>;
 
 
-export type OpenVisitsQuery = { builder?: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } }, project?: { id: string, openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
+export type OpenVisitsQuery = { builder?: { openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } }, project?: { openVisits: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
 
-export type OpenVisitsPartFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
+export type OpenVisitsPartFragment = { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, project: { id: string, name: string }, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> };
 
 export type FailingEndpointsQueryVariables = Exact<{
   builderId: string;
@@ -401,9 +389,9 @@ export type FailingEndpointsQuery = { webhookEndpoints: { data: Array<{ id: stri
 
 export type ClientPartFragment = { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> };
 
-export type ConnectionPartFragment = { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } };
+export type ConnectionPartFragment = { builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { name: string } };
 
-export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } };
+export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, updatedAt: string, integrator: { name: string }, client: { name: string } };
 
 export type LoggedRequestPartFragment = { requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null };
 
@@ -417,7 +405,7 @@ export type IntegratorsQueryVariables = Exact<{
 }>;
 
 
-export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, rejections: number, failures: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, activeClients: number, activeConnections: number, webhookEndpoints: Array<{ status: WebhookEndpointStatus, failures: number }>, usage: { requests: number, rejections: number, failures: number } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
@@ -433,7 +421,7 @@ export type OneIntegratorQueryVariables = Exact<{
 }>;
 
 
-export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
+export type OneIntegratorQuery = { integrator: { id: string, name: string, createdAt: string, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, updatedAt: string, integrator: { name: string }, client: { name: string } }> }, clients: { data: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement?: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, meta: { nextCursor: string | null } }, enabled: { data: Array<{ id: string, name: string, type: ClientType, scopes: Array<string> }>, meta: { nextCursor: string | null } }, connections: { data: Array<{ builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { name: string } }>, meta: { nextCursor: string | null } }, usageByDay: Array<{ date: string, requests: number, rejections: number, failures: number }>, requestLog: Array<{ requestId: string, at: string, integratorId: string, builderId: string | null, method: string, path: string, graphqlOperation: string | null, tool: string | null, status: number, code: string, message: string | null, integrator: { name: string }, client: { id: string, name: string }, errors: Array<{ fieldName: string, message: string }> | null }> };
 
 export type EventTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -452,14 +440,14 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, deliveries: { data: Array<{ id: string, eventId: string, type: string, builderId: string, status: WebhookDeliveryStatus, attempts: number, createdAt: string, lastAttemptAt: string | null, nextAttemptAt: string | null, responseStatus: number | null, responseBody: string | null, error: string | null }>, meta: { nextCursor: string | null } }, integrator: { name: string }, client: { id: string, name: string } } };
+export type DeliveriesQuery = { webhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, updatedAt: string, deliveries: { data: Array<{ type: string, status: WebhookDeliveryStatus, attempts: number, createdAt: string, responseStatus: number | null, error: string | null }>, meta: { nextCursor: string | null } }, integrator: { name: string }, client: { name: string } } };
 
 export type CreateIntegratorMutationVariables = Exact<{
   name: string;
 }>;
 
 
-export type CreateIntegratorMutation = { createIntegrator: { id: string, name: string } | null };
+export type CreateIntegratorMutation = { createIntegrator: { id: string } | null };
 
 export type CreateClientMutationVariables = Exact<{
   integratorId?: string | number | null | undefined;
@@ -523,7 +511,7 @@ export type CreateConnectionMutationVariables = Exact<{
 }>;
 
 
-export type CreateConnectionMutation = { createConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
+export type CreateConnectionMutation = { createConnection: { builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { name: string } } | null };
 
 export type UpdateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -533,7 +521,7 @@ export type UpdateConnectionMutationVariables = Exact<{
 }>;
 
 
-export type UpdateConnectionMutation = { updateConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
+export type UpdateConnectionMutation = { updateConnection: { builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { name: string } } | null };
 
 export type RevokeConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -542,7 +530,7 @@ export type RevokeConnectionMutationVariables = Exact<{
 }>;
 
 
-export type RevokeConnectionMutation = { revokeConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } | null };
+export type RevokeConnectionMutation = { revokeConnection: { builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { name: string } } | null };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   clientId: string | number;
@@ -552,7 +540,7 @@ export type CreateWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string, secret: string | null } | null };
+export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { secret: string | null } | null };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -564,7 +552,7 @@ export type UpdateWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } | null };
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replayRemaining: number | null, updatedAt: string, integrator: { name: string }, client: { name: string } } | null };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -580,14 +568,14 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 }>;
 
 
-export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, updatedAt: string, secret: string | null } | null };
+export type RotateWebhookSecretMutation = { rotateWebhookSecret: { updatedAt: string, secret: string | null } | null };
 
 export type TestWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
 }>;
 
 
-export type TestWebhookEndpointMutation = { testWebhookEndpoint: { eventId: string, succeeded: boolean, responseStatus: number | null, responseBody: string | null, error: string | null } | null };
+export type TestWebhookEndpointMutation = { testWebhookEndpoint: { responseStatus: number | null, error: string | null } | null };
 
 export type ReplayWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -595,7 +583,7 @@ export type ReplayWebhookEndpointMutationVariables = Exact<{
 }>;
 
 
-export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string, startedAt: string } | null };
+export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { startedAt: string } | null };
 
 export type PersonPartFragment = { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> };
 
@@ -631,7 +619,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { audit: { data: Array<{ id: string, at: string, actorType: AuditActorType, actorId: string | null, action: string, description: string, objectType: string, objectId: string, builderId: string | null, integratorId: string | null, names: Record<string, unknown>, records: number, origin: Record<string, unknown>, before: Record<string, unknown> | null, after: Record<string, unknown> | null }>, meta: { nextCursor: string | null } }, auditActions: Array<{ action: string, description: string }> };
+export type AuditQuery = { audit: { data: Array<{ id: string, at: string, actorType: AuditActorType, actorId: string | null, description: string, objectId: string, builderId: string | null, integratorId: string | null, names: Record<string, unknown>, records: number, origin: Record<string, unknown>, before: Record<string, unknown> | null, after: Record<string, unknown> | null }>, meta: { nextCursor: string | null } }, auditActions: Array<{ action: string, description: string }> };
 
 export type CreateUserMutationVariables = Exact<{
   email: string;
@@ -731,7 +719,7 @@ export type PhotosQueryVariables = Exact<{
 }>;
 
 
-export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description?: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null }> } };
+export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, description?: string | null, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null }> } };
 
 export type ReportsQueryVariables = Exact<{
   builderId: string;
@@ -744,11 +732,11 @@ export type ReportsQueryVariables = Exact<{
 }>;
 
 
-export type ReportsQuery = { findPhotoReports: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceRevision: number, walkthroughDate: string, createdAt: string, updatedAt: string, archivedAt: string | null, sourceAuthor: { name: string }, project: { name: string } | null }> } };
+export type ReportsQuery = { findPhotoReports: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, title: string, status: PhotoReportStatus, sourceApp: string, walkthroughDate: string, createdAt: string, sourceAuthor: { name: string }, project: { name: string } | null }> } };
 
 export type ReportBlocksFragment = { title: string, shortDescription: string | null, blocks: Array<
     | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
-    | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+    | { __typename: 'ReportHeading', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
     | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
     | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
     | { __typename: 'ReportChildPage', sourceBlockId: string }
@@ -760,19 +748,19 @@ export type ReportQueryVariables = Exact<{
 }>;
 
 
-export type ReportQuery = { photoReport: { id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceExternalId: string, sourceRevision: number, sourceDeepLink: string | null, walkthroughDate: string, archivedAt: string | null, sourceAuthor: { name: string, email: string | null }, project: { name: string } | null, page: { title: string, shortDescription: string | null, blocks: Array<
+export type ReportQuery = { photoReport: { title: string, status: PhotoReportStatus, sourceApp: string, sourceExternalId: string, sourceRevision: number, walkthroughDate: string, archivedAt: string | null, sourceAuthor: { name: string }, project: { name: string } | null, page: { title: string, shortDescription: string | null, blocks: Array<
         | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
-        | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+        | { __typename: 'ReportHeading', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
         | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
         | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
         | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
               | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
-              | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+              | { __typename: 'ReportHeading', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
               | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
               | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
               | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
                     | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
-                    | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+                    | { __typename: 'ReportHeading', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
                     | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
                     | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
                     | { __typename: 'ReportChildPage', sourceBlockId: string }
@@ -808,7 +796,7 @@ export type TimesheetsQueryVariables = Exact<{
 }>;
 
 
-export type TimesheetsQuery = { findTimesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
+export type TimesheetsQuery = { findTimesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { name: string } }> } };
 
 export type CostCodesQueryVariables = Exact<{
   builderId: string;
@@ -829,7 +817,7 @@ export type InductionsQueryVariables = Exact<{
 }>;
 
 
-export type InductionsQuery = { findInductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, project: { id: string, name: string }, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
+export type InductionsQuery = { findInductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, project: { name: string }, worker: { id: string, fullName: string }, subcontractor: { name: string } }> } };
 
 export type InsurancesQueryVariables = Exact<{
   builderId: string;
@@ -873,7 +861,7 @@ export type OneWorkerQueryVariables = Exact<{
 }>;
 
 
-export type OneWorkerQuery = { findWorkers: { data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, siteAccess: { data: Array<{ revokedAt: string | null, project: { name: string } }> }, inductions: { meta: { totalCount: number }, data: Array<{ id: string, status: InductionStatus, createdAt: string, project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, project: { name: string } }> } }> } };
+export type OneWorkerQuery = { findWorkers: { data: Array<{ id: string, fullName: string, createdAt: string, subcontractor: { name: string } | null, siteAccess: { data: Array<{ revokedAt: string | null, project: { name: string } }> }, inductions: { meta: { totalCount: number }, data: Array<{ status: InductionStatus, createdAt: string, project: { name: string } }> }, visits: { meta: { totalCount: number }, data: Array<{ signedOnAt: string, signedOffAt: string | null, closedAt: string | null, project: { name: string } }> } }> } };
 
 export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $from: CalendarDate!, $attendance: Boolean!) {
   attendanceByDay(builderId: $builderId, startDate: $from, endDate: $date) @include(if: $attendance) {
@@ -896,7 +884,6 @@ export const TodayDocument = `query Today($builderId: BuilderId!, $date: Calenda
   itemsAwaitingAction(builderId: $builderId) {
     signOnConflicts
     pendingSignOffs
-    rejectedSignOffs
     timesheets
     inductions
     insurances
@@ -979,7 +966,6 @@ export const ScopeDocument = `query Scope($builderId: BuilderId, $hasBuilder: Bo
       role
     }
     scopes
-    expiresAt
   }
   chosen: findBuilders(id: $builderId) @include(if: $hasBuilder) {
     data {
@@ -1031,13 +1017,11 @@ export const FindDocument = `query Find($text: String!, $builderId: BuilderId) {
 }` as unknown as TypedDocumentNode<FindQuery, FindQueryVariables>;
 export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $projectId: ProjectId = "proj_none", $ofProject: Boolean!, $offset: PageOffset) {
   builder(builderId: $builderId) @skip(if: $ofProject) {
-    id
     pendingSignOffs(offset: $offset) {
       ...PendingPage
     }
   }
   project(builderId: $builderId, projectId: $projectId) @include(if: $ofProject) {
-    id
     pendingSignOffs(offset: $offset) {
       ...PendingPage
     }
@@ -1068,7 +1052,6 @@ fragment PendingPart on SignOnEvent {
     fullName
   }
   project {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
@@ -1110,7 +1093,6 @@ fragment VisitPart on SignOnVisit {
       type
       occurredAt
       createdAt
-      status
       deviceId
       sourceEventId
       integrator {
@@ -1136,8 +1118,6 @@ export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: Pr
     ...VisitPart
   }
   project(builderId: $builderId, projectId: $projectId) {
-    id
-    name
     pending: pendingSignOffs(date: $date, timeZone: $timeZone) {
       meta {
         totalCount
@@ -1191,7 +1171,6 @@ fragment VisitPart on SignOnVisit {
       type
       occurredAt
       createdAt
-      status
       deviceId
       sourceEventId
       integrator {
@@ -1215,13 +1194,11 @@ fragment PendingPart on SignOnEvent {
     fullName
   }
   project {
-    id
     name
   }
 }
 fragment ConflictPart on Conflict {
   id
-  code
   description
   answers
   type
@@ -1244,11 +1221,9 @@ fragment ConflictPart on Conflict {
     fullName
   }
   project {
-    id
     name
   }
   recordedEvent {
-    id
     type
     occurredAt
     createdAt
@@ -1261,7 +1236,6 @@ fragment ConflictPart on Conflict {
     }
   }
   visit {
-    id
     signedOnAt
     signedOffAt
     closedAt
@@ -1279,7 +1253,6 @@ export const OneConflictDocument = `query OneConflict($id: ID!) {
 }
 fragment ConflictPart on Conflict {
   id
-  code
   description
   answers
   type
@@ -1302,11 +1275,9 @@ fragment ConflictPart on Conflict {
     fullName
   }
   project {
-    id
     name
   }
   recordedEvent {
-    id
     type
     occurredAt
     createdAt
@@ -1319,7 +1290,6 @@ fragment ConflictPart on Conflict {
     }
   }
   visit {
-    id
     signedOnAt
     signedOffAt
     closedAt
@@ -1347,7 +1317,6 @@ export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!
 }
 fragment ConflictPart on Conflict {
   id
-  code
   description
   answers
   type
@@ -1370,11 +1339,9 @@ fragment ConflictPart on Conflict {
     fullName
   }
   project {
-    id
     name
   }
   recordedEvent {
-    id
     type
     occurredAt
     createdAt
@@ -1387,7 +1354,6 @@ fragment ConflictPart on Conflict {
     }
   }
   visit {
-    id
     signedOnAt
     signedOffAt
     closedAt
@@ -1431,7 +1397,6 @@ fragment VisitPart on SignOnVisit {
       type
       occurredAt
       createdAt
-      status
       deviceId
       sourceEventId
       integrator {
@@ -1443,8 +1408,6 @@ fragment VisitPart on SignOnVisit {
 export const ArchiveVisitDocument = `mutation ArchiveVisit($visitId: SignOnVisitId!, $expectedUpdatedAt: Timestamp!) {
   archiveVisit(visitId: $visitId, expectedUpdatedAt: $expectedUpdatedAt) {
     id
-    updatedAt
-    archivedAt
   }
 }` as unknown as TypedDocumentNode<ArchiveVisitMutation, ArchiveVisitMutationVariables>;
 export const DismissSignOffDocument = `mutation DismissSignOff($signOnEventId: SignOnEventId!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
@@ -1478,7 +1441,6 @@ export const ResolveConflictDocument = `mutation ResolveConflict($id: ID!, $reso
 }
 fragment ConflictPart on Conflict {
   id
-  code
   description
   answers
   type
@@ -1501,11 +1463,9 @@ fragment ConflictPart on Conflict {
     fullName
   }
   project {
-    id
     name
   }
   recordedEvent {
-    id
     type
     occurredAt
     createdAt
@@ -1518,7 +1478,6 @@ fragment ConflictPart on Conflict {
     }
   }
   visit {
-    id
     signedOnAt
     signedOffAt
     closedAt
@@ -1531,13 +1490,11 @@ fragment ConflictPart on Conflict {
 }` as unknown as TypedDocumentNode<ResolveConflictMutation, ResolveConflictMutationVariables>;
 export const OpenVisitsDocument = `query OpenVisits($builderId: BuilderId!, $projectId: ProjectId = "proj_none", $ofProject: Boolean!, $offset: PageOffset) {
   builder(builderId: $builderId) @skip(if: $ofProject) {
-    id
     openVisits(offset: $offset) {
       ...OpenVisitsPart
     }
   }
   project(builderId: $builderId, projectId: $projectId) @include(if: $ofProject) {
-    id
     openVisits(offset: $offset) {
       ...OpenVisitsPart
     }
@@ -1576,7 +1533,6 @@ fragment VisitPart on SignOnVisit {
       type
       occurredAt
       createdAt
-      status
       deviceId
       sourceEventId
       integrator {
@@ -1608,11 +1564,9 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
     data {
       id
       name
-      createdAt
       activeClients
       activeConnections
       webhookEndpoints {
-        id
         status
         failures
       }
@@ -1664,9 +1618,7 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $clientName:
   integrator(id: $id) {
     id
     name
-    deepLinkSchemes
     createdAt
-    updatedAt
     webhookEndpoints {
       ...EndpointPart
     }
@@ -1723,14 +1675,11 @@ fragment EndpointPart on WebhookEndpoint {
   failingSince
   suspendedUntil
   replayRemaining
-  createdAt
   updatedAt
-  integratorId
   integrator {
     name
   }
   client {
-    id
     name
   }
 }
@@ -1752,14 +1701,12 @@ fragment ClientPart on Client {
   }
 }
 fragment ConnectionPart on Connection {
-  integratorId
   builderId
   status
   scopes
   createdAt
   updatedAt
   builder {
-    id
     name
   }
 }
@@ -1805,17 +1752,11 @@ export const DeliveriesDocument = `query Deliveries($endpointId: WebhookEndpoint
     ...EndpointPart
     deliveries(status: $status, after: $after) {
       data {
-        id
-        eventId
         type
-        builderId
         status
         attempts
         createdAt
-        lastAttemptAt
-        nextAttemptAt
         responseStatus
-        responseBody
         error
       }
       meta {
@@ -1835,21 +1776,17 @@ fragment EndpointPart on WebhookEndpoint {
   failingSince
   suspendedUntil
   replayRemaining
-  createdAt
   updatedAt
-  integratorId
   integrator {
     name
   }
   client {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<DeliveriesQuery, DeliveriesQueryVariables>;
 export const CreateIntegratorDocument = `mutation CreateIntegrator($name: String!) {
   createIntegrator(name: $name) {
     id
-    name
   }
 }` as unknown as TypedDocumentNode<CreateIntegratorMutation, CreateIntegratorMutationVariables>;
 export const CreateClientDocument = `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String, $texts: Boolean = true) {
@@ -1994,14 +1931,12 @@ export const CreateConnectionDocument = `mutation CreateConnection($integratorId
   }
 }
 fragment ConnectionPart on Connection {
-  integratorId
   builderId
   status
   scopes
   createdAt
   updatedAt
   builder {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<CreateConnectionMutation, CreateConnectionMutationVariables>;
@@ -2016,14 +1951,12 @@ export const UpdateConnectionDocument = `mutation UpdateConnection($integratorId
   }
 }
 fragment ConnectionPart on Connection {
-  integratorId
   builderId
   status
   scopes
   createdAt
   updatedAt
   builder {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<UpdateConnectionMutation, UpdateConnectionMutationVariables>;
@@ -2037,14 +1970,12 @@ export const RevokeConnectionDocument = `mutation RevokeConnection($integratorId
   }
 }
 fragment ConnectionPart on Connection {
-  integratorId
   builderId
   status
   scopes
   createdAt
   updatedAt
   builder {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<RevokeConnectionMutation, RevokeConnectionMutationVariables>;
@@ -2055,7 +1986,6 @@ export const CreateWebhookEndpointDocument = `mutation CreateWebhookEndpoint($cl
     types: $types
     builderIds: $builderIds
   ) {
-    id
     secret
   }
 }` as unknown as TypedDocumentNode<CreateWebhookEndpointMutation, CreateWebhookEndpointMutationVariables>;
@@ -2082,14 +2012,11 @@ fragment EndpointPart on WebhookEndpoint {
   failingSince
   suspendedUntil
   replayRemaining
-  createdAt
   updatedAt
-  integratorId
   integrator {
     name
   }
   client {
-    id
     name
   }
 }` as unknown as TypedDocumentNode<UpdateWebhookEndpointMutation, UpdateWebhookEndpointMutationVariables>;
@@ -2106,23 +2033,18 @@ export const RotateWebhookSecretDocument = `mutation RotateWebhookSecret($endpoi
     endpointId: $endpointId
     expectedUpdatedAt: $expectedUpdatedAt
   ) {
-    id
     updatedAt
     secret
   }
 }` as unknown as TypedDocumentNode<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
 export const TestWebhookEndpointDocument = `mutation TestWebhookEndpoint($endpointId: WebhookEndpointId!) {
   testWebhookEndpoint(endpointId: $endpointId) {
-    eventId
-    succeeded
     responseStatus
-    responseBody
     error
   }
 }` as unknown as TypedDocumentNode<TestWebhookEndpointMutation, TestWebhookEndpointMutationVariables>;
 export const ReplayWebhookEndpointDocument = `mutation ReplayWebhookEndpoint($endpointId: WebhookEndpointId!, $since: Timestamp!) {
   replayWebhookEndpoint(endpointId: $endpointId, from: {since: $since}) {
-    endpointId
     startedAt
   }
 }` as unknown as TypedDocumentNode<ReplayWebhookEndpointMutation, ReplayWebhookEndpointMutationVariables>;
@@ -2199,9 +2121,7 @@ export const AuditDocument = `query Audit($reads: Boolean, $action: String, $obj
       at
       actorType
       actorId
-      action
       description
-      objectType
       objectId
       builderId
       integratorId
@@ -2437,10 +2357,7 @@ export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: 
     data {
       id
       fileName
-      contentType
-      fileSize
       description @include(if: $texts)
-      source
       photoTakenDate
       sortDate
       imageUrl
@@ -2487,11 +2404,8 @@ export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId
       title
       status
       sourceApp
-      sourceRevision
       walkthroughDate
       createdAt
-      updatedAt
-      archivedAt
       sourceAuthor {
         name
       }
@@ -2503,18 +2417,15 @@ export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId
 }` as unknown as TypedDocumentNode<ReportsQuery, ReportsQueryVariables>;
 export const ReportDocument = `query Report($builderId: BuilderId!, $photoReportId: PhotoReportId!) {
   photoReport(builderId: $builderId, photoReportId: $photoReportId) {
-    id
     title
     status
     sourceApp
     sourceExternalId
     sourceRevision
-    sourceDeepLink
     walkthroughDate
     archivedAt
     sourceAuthor {
       name
-      email
     }
     project {
       name
@@ -2553,7 +2464,6 @@ fragment ReportBlocks on ReportPage {
     ... on ReportHeading {
       __typename
       sourceBlockId
-      level
       richText {
         text
         marks
@@ -2665,7 +2575,6 @@ export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $pro
         type
       }
       project {
-        id
         name
       }
     }
@@ -2705,7 +2614,6 @@ export const InductionsDocument = `query Inductions($builderId: BuilderId!, $pro
       createdAt
       updatedAt
       project {
-        id
         name
       }
       worker {
@@ -2713,7 +2621,6 @@ export const InductionsDocument = `query Inductions($builderId: BuilderId!, $pro
         fullName
       }
       subcontractor {
-        id
         name
       }
     }
@@ -2821,7 +2728,6 @@ export const OneWorkerDocument = `query OneWorker($builderId: BuilderId!, $id: W
           totalCount
         }
         data {
-          id
           status
           createdAt
           project {
@@ -2834,7 +2740,6 @@ export const OneWorkerDocument = `query OneWorker($builderId: BuilderId!, $id: W
           totalCount
         }
         data {
-          id
           signedOnAt
           signedOffAt
           closedAt
