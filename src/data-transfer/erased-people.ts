@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { canonicalJson, createFingerprint } from '../domain/canonical-json.ts';
 import type { Column, FileMapping } from './file-mapping.ts';
 import type { Row } from './read-lines.ts';
-import { toJoinCondition } from './statements.ts';
+import { formatColumns, toJoinCondition } from './statements.ts';
 
 /** SQL of the erasures of people and when each was completed last, which is the same at the end of an import as at its beginning. */
 export const SELECT_ERASURES = `select json_agg(array[id, completed_at::text] order by id)::text as erasures from erasure where kind = 'PERSON'`;
@@ -32,22 +32,26 @@ export function toEraseStagedSql(mapping: FileMapping): string | null {
  * also where others, or nobody, took their place before the erasure. PRV-11.
  */
 export async function keepStoredPeople(client: pg.ClientBase, mapping: FileMapping): Promise<void> {
-  for (const { field, name } of columnsOf(mapping, mapping.personal.people)) {
+  for (const field of mapping.personal.people ?? []) {
+    const isAuthor = field === 'sourceAuthor';
+    const [people, ...others] = columnsOf(mapping, isAuthor ? [field, 'mappedAdminUserId'] : [field]);
+    const columns = [people!, ...others];
     const { rows } = await client.query<{ ctid: string }>(
-      `update import_stage s set ${name} = t.${name} from ${mapping.table} t
-        where ${toJoinCondition('t', 's', mapping.key)} and s.${name} is distinct from t.${name} and s.${name} is not null
-          and (t.${name} is not null or t.updated_at > s.updated_at)
+      `update import_stage s set ${columns.map(({ name }) => `${name} = t.${name}`).join()} from ${mapping.table} t
+        where ${toJoinCondition('t', 's', mapping.key)} and s.${people!.name} is not null
+          and (t.${people!.name} is not null or t.updated_at > s.updated_at)
+          and (${formatColumns('s', columns)}) is distinct from (${formatColumns('t', columns)})
           and s.__ok and s.updated_at <= (select max(completed_at) from erasure where kind = 'PERSON') returning s.ctid`,
     );
-    if (field === 'sourceAuthor') for (const { ctid } of rows) await setAuthorOfContent(client, ctid);
+    if (isAuthor) for (const { ctid } of rows) await setAuthorOfContent(client, ctid);
   }
 }
 
-/** Gives the content of a staged report its author. One report at a time, because each may have 32 MiB. */
+/** Gives the content of a staged report its author, and its user. One report at a time, because each may have 32 MiB. */
 async function setAuthorOfContent(client: pg.ClientBase, ctid: string): Promise<void> {
-  const select = 'select content, source_author as "sourceAuthor" from import_stage where ctid = $1';
-  const { content, sourceAuthor } = (await client.query<{ content: Row; sourceAuthor: Row }>(select, [ctid])).rows[0]!;
-  const kept = { ...content, sourceAuthor };
+  const select = `select content - 'mappedAdminUserId' || jsonb_strip_nulls(jsonb_build_object(
+      'sourceAuthor', source_author, 'mappedAdminUserId', mapped_admin_user_id)) as content from import_stage where ctid = $1`;
+  const { content } = (await client.query<{ content: Row }>(select, [ctid])).rows[0]!;
   const update = 'update import_stage set content = $2, fingerprint = $3 where ctid = $1';
-  await client.query(update, [ctid, JSON.stringify(kept), createFingerprint(canonicalJson(kept))]);
+  await client.query(update, [ctid, JSON.stringify(content), createFingerprint(canonicalJson(content))]);
 }

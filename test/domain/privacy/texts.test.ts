@@ -769,12 +769,14 @@ describe('an erased member of staff', () => {
     await addUser('user_former', 'Fritz Former', 'OPERATOR');
     const idOf = async (table: string) => (await run(`select min(id) as id from ${table}`))[0]!.id;
     const [visit, defect] = [await idOf('sign_on_visit'), await idOf('defect')];
-    await addReport('phrep_former', 'Walk', { sourceAuthor: { externalId: 'f', name: 'Fritz Former' } });
+    await addReport('phrep_former', 'Walk');
     await copyRow('photo_report_page', 'page_root', { id: 'page_former1', report_id: 'phrep_former' });
     await copyRow('photo_report_page', 'page_east', {
       ...{ id: 'page_former2', report_id: 'phrep_former', parent_id: 'page_former1' },
     });
-    const name = async (by: string) => {
+    await addUser('user_mapped', 'Mia Mapped');
+    await addUser('user_bob', 'Bob Stone');
+    const name = async (by: string, userId: string) => {
       const assignees = JSON.stringify([{ id: 'former-1', name: by, type: 'USER' }]);
       await run('update defect set assignees = ?::jsonb, updated_at = now() where id = ?', assignees, defect);
       await run(
@@ -782,24 +784,33 @@ describe('an erased member of staff', () => {
         by,
         visit,
       );
+      const [{ content: sample } = {}] = await run(`select content from photo_report where id = 'phrep_former'`);
+      const sourceAuthor = { externalId: 'f', name: by };
+      const content = { ...(sample as object), sourceAuthor, mappedAdminUserId: userId };
+      await run(
+        `update photo_report set content = ?::jsonb, source_author = ?::jsonb, mapped_admin_user_id = ?, fingerprint = ? where id = 'phrep_former'`,
+        ...[JSON.stringify(content), JSON.stringify(sourceAuthor), userId],
+        createFingerprint(canonicalJson(content)),
+      );
     };
-    await name('Fritz Former');
+    await name('Fritz Former', 'user_mapped');
     const folder = await exportRows({
       ...{ defects: [defect], 'sign-on-visits': [visit], 'photo-reports': ['phrep_former'] },
       'photo-report-pages': ['page_former1', 'page_former2'],
     });
-    await name('Bob Stone');
-    await run(
-      `update photo_report set source_author = '{"externalId": "b", "name": "Bob Stone"}' where id = 'phrep_former'`,
-    );
-    await erasePerson(context, ['user_former']);
+    await name('Bob Stone', 'user_bob');
+    await erasePerson(context, ['user_former', 'user_mapped']);
     expect(await importAndCollect(database, folder)).toMatchObject({ committed: true, problems: [] });
     expect(await findTablesWith(database, 'Fritz Former')).toEqual([]);
     expect(await run('select closed_by from sign_on_visit where id = ?', visit)).toEqual([{ closed_by: 'Bob Stone' }]);
-    const [report] = await run(`select content, fingerprint from photo_report where id = 'phrep_former'`);
+    await replayErasures(context);
+    const [report] = await run(
+      `select content, fingerprint, mapped_admin_user_id as "userId" from photo_report where id = 'phrep_former'`,
+    );
     expect(report).toMatchObject({
-      content: { sourceAuthor: { externalId: 'b', name: 'Bob Stone' } },
+      content: { sourceAuthor: { externalId: 'f', name: 'Bob Stone' }, mappedAdminUserId: 'user_bob' },
       fingerprint: createFingerprint(canonicalJson(report!.content)),
+      userId: 'user_bob',
     });
   });
 
