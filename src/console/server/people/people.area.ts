@@ -35,13 +35,14 @@ const findUser = async (context: ConsoleContext, who: string) => toConsoleUser(c
 /** Returns the user that a mutation is about. */
 const showUserOf = (context: ConsoleContext, { id, userId = id }: Record<string, string>) => findUser(context, userId!);
 
-/** Returns a change of a user. A message of why it is refused says something about the person, which is read too. */
+/** Returns a change of a user. A message of why it is refused says something about the user, or about that of an address, who is read too. */
 const onUser: typeof changeOperation = (action, apply, show) =>
   changeOperation(
     action,
     (change, args, context) =>
       apply(change, args, context).catch(async (error) => {
-        await showUserOf(context, args).catch(() => undefined);
+        for (const who of [args.id, args.userId, args.email])
+          if (who) await findUser(context, who).catch(() => undefined);
         throw error;
       }),
     show,
@@ -105,7 +106,7 @@ export const peopleArea: ConsoleArea = {
     },
   },
   mutations: {
-    createUser: changeOperation(
+    createUser: onUser(
       'user.created',
       (change, { email, name, staffRole, builderId, role }, { passwordLinks }) => {
         if (staffRole && builderId) throw invalidField('builderId', 'a staff user is a member of no builder');
