@@ -123,10 +123,12 @@ describe('hours', () => {
   });
 
   it('of more than 10,000 projects are rejected, as the cost of a query counts no more (CON-14)', async () => {
-    await fixture.execute(`insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
-      select 'proj_many' || n, now(), now(), 'buil_b', 'IN_PROGRESS', 'Site ' || n, '[]' from generate_series(1, 10001) n`);
-    await fixture.execute(`insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
-      select 'ts_many' || n, now(), now(), 'buil_b', 'proj_many' || n, 'pers_b', 'REJECTED', '2025-03-03', 5 from generate_series(1, 10001) n`);
+    // On a busy machine it may take longer than a statement of the service.
+    await fixture.execute(`begin; set local statement_timeout = 0;
+      insert into project (id, created_at, updated_at, builder_id, status, name, integrations)
+      select 'proj_many' || n, now(), now(), 'buil_b', 'IN_PROGRESS', 'Site ' || n, '[]' from generate_series(1, 10001) n;
+      insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+      select 'ts_many' || n, now(), now(), 'buil_b', 'proj_many' || n, 'pers_b', 'REJECTED', '2025-03-03', 5 from generate_series(1, 10001) n; commit`);
     const range = { startDate: '2025-03-03', endDate: '2025-03-03' };
     const filter = { builderId: 'buil_b', projectId: null, timeZone: 'UTC' };
     await expect(readHoursByProject(fixture.database, filter, range)).rejects.toThrow(/more than 10000 projects/);
