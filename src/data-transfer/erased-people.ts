@@ -28,18 +28,17 @@ export function toEraseStagedSql(mapping: FileMapping): string | null {
 }
 
 /**
- * Has staged rows of before the last erasure of a person name whom the stored record names: nobody who was erased. The rows may name them,
- * also where others, or nobody, took their place before the erasure. PRV-11.
+ * Has staged rows of before the last erasure of a person name whom the stored record names, who was not erased, or has a pseudonym. The rows
+ * may name the person, also where others, or nobody, took that place before the erasure. PRV-11.
  */
 export async function keepStoredPeople(client: pg.ClientBase, mapping: FileMapping): Promise<void> {
-  for (const field of mapping.personal.people ?? []) {
-    const isAuthor = field === 'sourceAuthor';
-    const [people, ...others] = columnsOf(mapping, isAuthor ? [field, 'mappedAdminUserId'] : [field]);
-    const columns = [people!, ...others];
+  for (const people of columnsOf(mapping, mapping.personal.people)) {
+    const isAuthor = people.field === 'sourceAuthor';
+    const columns = isAuthor ? [people, ...columnsOf(mapping, ['mappedAdminUserId'])] : [people];
     const { rows } = await client.query<{ ctid: string }>(
       `update import_stage s set ${columns.map(({ name }) => `${name} = t.${name}`).join()} from ${mapping.table} t
-        where ${toJoinCondition('t', 's', mapping.key)} and s.${people!.name} is not null
-          and (t.${people!.name} is not null or t.updated_at > s.updated_at)
+        where ${toJoinCondition('t', 's', mapping.key)} and s.${people.name} is not null
+          and (t.${people.name} is not null or t.updated_at > s.updated_at)
           and (${formatColumns('s', columns)}) is distinct from (${formatColumns('t', columns)})
           and s.__ok and s.updated_at <= (select max(completed_at) from erasure where kind = 'PERSON') returning s.ctid`,
     );

@@ -767,51 +767,48 @@ describe('an erased member of staff', () => {
 
   it('is not brought back to records that named others when it was erased (PRV-11)', async () => {
     await addUser('user_former', 'Fritz Former', 'OPERATOR');
+    await addUser('user_mapped', 'Mia Mapped');
+    await addUser('user_bob', 'Bob Stone');
     const idOf = async (table: string) => (await run(`select min(id) as id from ${table}`))[0]!.id;
     const [visit, defect] = [await idOf('sign_on_visit'), await idOf('defect')];
     await addReport('phrep_former', 'Walk');
-    await copyRow('photo_report_page', 'page_root', { id: 'page_former1', report_id: 'phrep_former' });
-    await copyRow('photo_report_page', 'page_east', {
-      ...{ id: 'page_former2', report_id: 'phrep_former', parent_id: 'page_former1' },
-    });
-    await addUser('user_mapped', 'Mia Mapped');
-    await addUser('user_bob', 'Bob Stone');
-    const name = async (by: string, userId: string) => {
+    const pages = ['page_former1', 'page_former2'];
+    await copyRow('photo_report_page', 'page_root', { id: pages[0], report_id: 'phrep_former' });
+    const changes = { id: pages[1], report_id: 'phrep_former', parent_id: pages[0] };
+    await copyRow('photo_report_page', 'page_east', changes);
+    const [{ content: sample } = {}] = await run(`select content from photo_report where id = 'phrep_former'`);
+    const name = async (by: string, userId: string | null) => {
       const assignees = JSON.stringify([{ id: 'former-1', name: by, type: 'USER' }]);
       await run('update defect set assignees = ?::jsonb, updated_at = now() where id = ?', assignees, defect);
-      await run(
-        'update sign_on_visit set closed_at = now(), closed_by = ?, updated_at = now() where id = ?',
-        by,
-        visit,
-      );
-      const [{ content: sample } = {}] = await run(`select content from photo_report where id = 'phrep_former'`);
+      const close = 'update sign_on_visit set closed_at = now(), closed_by = ?, updated_at = now() where id = ?';
+      await run(close, by, visit);
       const sourceAuthor = { externalId: 'f', name: by };
-      const content = { ...(sample as object), sourceAuthor, mappedAdminUserId: userId };
+      const content = { ...(sample as object), sourceAuthor, ...(userId && { mappedAdminUserId: userId }) };
+      const fingerprint = createFingerprint(canonicalJson(content));
       await run(
-        `update photo_report set content = ?::jsonb, source_author = ?::jsonb, mapped_admin_user_id = ?, fingerprint = ? where id = 'phrep_former'`,
-        ...[JSON.stringify(content), JSON.stringify(sourceAuthor), userId],
-        createFingerprint(canonicalJson(content)),
+        `update photo_report set content = ?::jsonb, source_author = ?::jsonb, mapped_admin_user_id = ?, fingerprint = ?,
+          updated_at = now() where id = 'phrep_former'`,
+        ...[JSON.stringify(content), JSON.stringify(sourceAuthor), userId, fingerprint],
       );
+      return { content, fingerprint, mapped_admin_user_id: userId };
     };
-    await name('Fritz Former', 'user_mapped');
-    const folder = await exportRows({
-      ...{ defects: [defect], 'sign-on-visits': [visit], 'photo-reports': ['phrep_former'] },
-      'photo-report-pages': ['page_former1', 'page_former2'],
-    });
-    await name('Bob Stone', 'user_bob');
-    await erasePerson(context, ['user_former', 'user_mapped']);
-    expect(await importAndCollect(database, folder)).toMatchObject({ committed: true, problems: [] });
-    expect(await findTablesWith(database, 'Fritz Former')).toEqual([]);
-    expect(await run('select closed_by from sign_on_visit where id = ?', visit)).toEqual([{ closed_by: 'Bob Stone' }]);
-    await replayErasures(context);
-    const [report] = await run(
-      `select content, fingerprint, mapped_admin_user_id as "userId" from photo_report where id = 'phrep_former'`,
-    );
-    expect(report).toMatchObject({
-      content: { sourceAuthor: { externalId: 'f', name: 'Bob Stone' }, mappedAdminUserId: 'user_bob' },
-      fingerprint: createFingerprint(canonicalJson(report!.content)),
-      userId: 'user_bob',
-    });
+    for (const [former, present] of [
+      ['user_mapped', null],
+      [null, 'user_bob'],
+    ] as const) {
+      await name('Fritz Former', former);
+      const files = { defects: [defect], 'sign-on-visits': [visit], 'photo-reports': ['phrep_former'] };
+      const folder = await exportRows({ ...files, 'photo-report-pages': pages });
+      const report = await name('Bob Stone', present);
+      await erasePerson(context, ['user_former', 'user_mapped']);
+      expect(await importAndCollect(database, folder)).toMatchObject({ committed: true, problems: [] });
+      await replayErasures(context);
+      expect(await findTablesWith(database, 'Fritz Former')).toEqual([]);
+      const closedBy = await run('select closed_by as by from sign_on_visit where id = ?', visit);
+      expect(closedBy).toEqual([{ by: 'Bob Stone' }]);
+      const columns = Object.keys(report).join();
+      expect(await run(`select ${columns} from photo_report where id = 'phrep_former'`)).toEqual([report]);
+    }
   });
 
   it('is not brought back to a visit that names nobody since; one that has not changed gets who the row names (PRV-11)', async () => {
