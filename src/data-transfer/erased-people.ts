@@ -28,8 +28,8 @@ export function toEraseStagedSql(mapping: FileMapping): string | null {
 }
 
 /**
- * Has staged rows of before the last erasure of a person name whom the stored record names, who was not erased, or has a pseudonym. The rows
- * may name the person, also where others, or nobody, took that place before the erasure. PRV-11.
+ * Gives staged rows from before the last erasure of a person the people of the stored record. Such a row may name the person where the record
+ * has a pseudonym, somebody else or nobody. PRV-11.
  */
 export async function keepStoredPeople(client: pg.ClientBase, mapping: FileMapping): Promise<void> {
   for (const people of columnsOf(mapping, mapping.personal.people)) {
