@@ -44,8 +44,8 @@ export function requireEdgeScopes(
   check(schema.getRootType(operation.operation)!, operation.selectionSet, [], null);
 }
 
-/** Returns the builder that a root field names; null where it names none, and for an id that is none, an error of the input. */
-export function findBuilderId({ arguments: given = [] }: FieldNode, variables: Record<string, unknown>): string | null {
+/** Returns the builder that a root field names; null where it names none. */
+function findBuilderId({ arguments: given = [] }: FieldNode, variables: Record<string, unknown>): string | null {
   const argument = given.find(({ name }) => name.value === 'builderId');
   const value = argument && valueFromASTUntyped(argument.value, variables);
   return typeof value === 'string' && isId('builder', value) ? value : null;

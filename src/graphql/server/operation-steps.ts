@@ -7,7 +7,9 @@ import {
   getOperationAST,
   type OperationDefinitionNode,
   parse,
+  valueFromASTUntyped,
 } from 'graphql';
+import { idPattern } from '../../../schema/ids.ts';
 import type { Budget, RestRoute } from '../../../schema/rest.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { CHUNKED_BYTES } from '../../auth/request-usage.ts';
@@ -18,7 +20,6 @@ import { ApiError } from '../../shared/errors.ts';
 import { type Estimate, estimateCost } from '../engine/cost.ts';
 import { PreparedOperation } from '../engine/prepared-operation.ts';
 import type { SelectedField } from '../engine/root-fields.ts';
-import { findBuilderId } from './edge-scopes.ts';
 import { logFailure, noteErrors } from './error-log.ts';
 import { formatError, toGraphqlError } from './errors.ts';
 import { hasValidLiterals, rejectInput } from './input.ts';
@@ -31,6 +32,8 @@ const MAX_ROOT_FIELDS = 50;
 
 /** Maximum records that one request may read (LIM-17), with each page as a full one. */
 const MAX_RECORDS = 250_000;
+
+const BUILDER_ID = idPattern('builder');
 
 /** Characters of an operation's name in the log. */
 const MAX_NAME = 100;
@@ -198,7 +201,10 @@ function requireLimits({ operation }: OperationDefinitionNode, { cost, records }
 async function authorizeRootFields(context: RequestContext, roots: readonly SelectedField[], variables: Values) {
   await Promise.all(
     roots.map(async ({ key, node, field: { extensions } }) => {
-      const builderId = findBuilderId(node, variables) ?? undefined;
+      const argument = node.arguments?.find(({ name }) => name.value === 'builderId');
+      const value = argument && valueFromASTUntyped(argument.value, variables);
+      // An id that is none is an error of the input.
+      const builderId = typeof value === 'string' && BUILDER_ID.test(value) ? value : undefined;
       context.operation.builderId ??= builderId;
       try {
         await context.authorize(extensions, builderId);
