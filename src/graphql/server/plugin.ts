@@ -140,7 +140,7 @@ export async function registerGraphqlRoute<Authenticated extends AuthenticatedRe
       onRequest,
       preParsing: async ({ headers }, _reply, payload) =>
         headers['transfer-encoding'] === undefined ? payload : bodies.limitStream(payload),
-      preHandler: [requireHost, rejectBrackets, checkVariables, (request) => documentStore.admit(request)],
+      preHandler: [requireHost, checkParameters, (request) => documentStore.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
         const errors = [{ message: error.message, extensions: toExtensions(error) }];
@@ -159,15 +159,15 @@ async function requireHost({ protocol, hostname }: FastifyRequest): Promise<void
   if (!URL.canParse(`${protocol}://${hostname}/`)) throw invalidField('Host', 'must be the name of a host');
 }
 
-/** Throws 400 for a parameter of a query with brackets after its name, which Apollo Server would ignore. */
-async function rejectBrackets({ query }: FastifyRequest): Promise<void> {
-  const sent = Object.keys(query as object).find((name) => /^(query|operationName|variables|extensions)\[/.test(name));
+/**
+ * Throws 400 for a parameter of the query with brackets after its name, which Apollo Server would ignore, and for variables that are not JSON.
+ * Defers the errors of texts and numbers in the variables of a GET request, as those of a body.
+ */
+async function checkParameters(request: FastifyRequest): Promise<void> {
+  const parameters = request.query as Record<string, unknown>;
+  const sent = Object.keys(parameters).find((name) => /^(query|operationName|variables|extensions)\[/.test(name));
   if (sent) throw invalidField(sent.split('[')[0]!, 'must be named without brackets');
-}
-
-/** Defers the errors of texts and numbers in the variables of a GET request, as those of a body. Throws 400 where they are not JSON. */
-async function checkVariables(request: FastifyRequest): Promise<void> {
-  const { variables } = request.query as Record<string, unknown>;
+  const { variables } = parameters;
   if (request.method !== 'GET' || typeof variables !== 'string' || variables === '') return;
   parseJsonText(`{"variables":${variables}}`, (errors) => deferTextErrors(request, errors), 'variables');
 }
