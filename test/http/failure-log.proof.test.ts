@@ -92,6 +92,23 @@ describe.each([500, 503] as const)('a response of status %i', (status) => {
   });
 });
 
+describe('a response of status 500 for a row that the database rejects', () => {
+  it('has error lines without the values of the row', async () => {
+    await service.databases.au1
+      .fork()
+      .execute(`alter table meeting add constraint no_title check (title = '') not valid`);
+    const response = await service.request({
+      method: 'POST',
+      url: `/builders/${builderId}/meetings`,
+      headers: headersFor('rest-row'),
+      payload: { title: 'Injury of\nPriya Nair' },
+    });
+    expect(response.statusCode).toBe(500);
+    expect(linesOf('rest-row').map(({ err }) => err?.message)).toContainEqual(expect.stringContaining('no_title'));
+    expect(loggedLines.join('')).not.toContain('Priya Nair');
+  });
+});
+
 describe('a GraphQL response of HTTP status 503', () => {
   it('has error lines with the request id when the service cannot check the token', async () => {
     await service.databases.au1.fork().transactional(async (holder) => {
