@@ -168,6 +168,17 @@ describe('traces', () => {
     });
   });
 
+  it('are lost when the service ends and no receiver takes them', async () => {
+    const refusing = createServer((_request, response) => response.writeHead(400).end()).listen(0, '127.0.0.1');
+    await once(refusing, 'listening');
+    const { port } = refusing.address() as AddressInfo;
+    const unheard = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    await unheard.request({ url: '/health/live' });
+    await expect(unheard.app.close()).resolves.toBeUndefined();
+    await unheard.stop();
+    refusing.close();
+  });
+
   it('are not recorded without a receiver', async () => {
     const untraced = await startService();
     expect(tracing).toBeNull();

@@ -98,8 +98,9 @@ class OpenTelemetryTracing implements Tracing {
     this.#contexts.with(context, work);
   }
 
-  close(): Promise<void> {
-    return this.#provider.shutdown();
+  /** Sends what was recorded. What no receiver takes is lost, which is no reason for the service to end with an error. */
+  async close(): Promise<void> {
+    await this.#provider.shutdown().catch(() => undefined);
   }
 }
 
