@@ -122,8 +122,7 @@ export const createOAuthOperations = (baseUrl: string): ManualOperation[] => [
   },
 ];
 
-/** Parameters of an authorization request. All but the last are required. */
-/** The example is the base address where there is none. */
+/** Parameters of an authorization request. The example of the one without any is the base address. */
 const AUTHORIZE_PARAMETERS: readonly [name: string, description: string, example?: string, schema?: JsonSchema][] = [
   ['response_type', 'Response type. Always `code`.', 'code', { enum: ['code'] }],
   ['client_id', 'The client.', CLIENT_ID],
