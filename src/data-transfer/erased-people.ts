@@ -38,7 +38,6 @@ export async function keepStoredPeople(client: pg.ClientBase, mapping: FileMappi
     const { rows } = await client.query<{ ctid: string }>(
       `update import_stage s set ${columns.map(({ name }) => `${name} = t.${name}`).join()} from ${mapping.table} t
         where ${toJoinCondition('t', 's', mapping.key)} and s.${people.name} is not null
-          and (t.${people.name} is not null or t.updated_at > s.updated_at)
           and (${formatColumns('s', columns)}) is distinct from (${formatColumns('t', columns)})
           and s.__ok and s.updated_at <= (select max(completed_at) from erasure where kind = 'PERSON') returning s.ctid`,
     );
