@@ -129,10 +129,17 @@ function replaceWithDependents(
 ): Record<string, unknown> {
   // The blocks of notes are parts of them.
   const own = column === 'note_blocks' ? ['notes'] : [column];
-  const columns = table === 'photo_report' ? ['title', 'source_author', 'content'] : own;
+  const isAuthor = column === 'source_author';
+  const columns = table === 'photo_report' ? [isAuthor ? column : 'title', 'content'] : own;
+  // The author of a report is a place of its own, because somebody else may have the name.
+  const replaceReport = (content: object) => {
+    const part = Object.entries(content).filter(([field]) => (field === 'sourceAuthor') === isAuthor);
+    return { ...content, ...(replace(Object.fromEntries(part)) as object) };
+  };
   const changes: Record<string, unknown> = {};
   for (const each of columns) {
-    const replaced = replace(values[each]);
+    const replaced =
+      table === 'photo_report' && each === 'content' ? replaceReport(values[each] as object) : replace(values[each]);
     if (canonicalJson(replaced) !== canonicalJson(values[each])) changes[each] = replaced;
   }
   if (changes.content) changes.fingerprint = createFingerprint(canonicalJson(changes.content));
