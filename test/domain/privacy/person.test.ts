@@ -46,6 +46,7 @@ describe('the statements that PostgreSQL receives', () => {
     const direct = await fixture.createSampleDatabase();
     await namePriyaEverywhere(direct, store.storages.au1);
     await claimBucket(direct, store.storages.au1);
+    await direct.fork().execute('update membership set role = ? where user_id = ?', [`For ${PRIYA.name}`, PRIYA.user]);
     const recorder = await StatementRecorder.start(direct.url);
     const database = new Database('au1', recorder.url);
     const context = contextOf(database, store.storages.au1);
