@@ -57,11 +57,16 @@ const advanceClock = () => service.clock.advance(Date.now() - service.clock.now(
 const commandsOf = (page: string, ...names: string[]) =>
   names.map((name) => readBlock(page, `commands:${name}`).replaceAll('localhost:4000', `localhost:${port}`)).join('\n');
 
-/** Runs a script beside the demo credentials. Returns what it prints. */
+/** Runs a script beside the demo credentials, with the time of the machine also where it takes long. Returns what it prints. */
 async function runScript(script: string): Promise<string> {
   advanceClock();
-  const { stdout } = await run('bash', ['-eu', '-o', 'pipefail', '-c', script], { cwd: folder });
-  return stdout;
+  const timer = setInterval(advanceClock, 1_000);
+  try {
+    const { stdout } = await run('bash', ['-eu', '-o', 'pipefail', '-c', script], { cwd: folder });
+    return stdout;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Returns the JSON documents that commands print, without the other lines. Only the next document or a new line ends one. */
