@@ -13,7 +13,7 @@ import type { ConsoleArea, ConsoleContext, ConsoleOperation, Resolve } from './c
 import { figuresArea } from './figures/figures.area.ts';
 import { runInShare } from './load-batched.ts';
 import { peopleArea } from './people/people.area.ts';
-import { findPersonalType, type PersonalType } from './personal-reads.ts';
+import { findPersonalType, isPerson, type PersonalType } from './personal-reads.ts';
 import { recordsArea } from './records/records.area.ts';
 import { sessionArea } from './session/session.area.ts';
 import { usageArea } from './usage/usage.area.ts';
@@ -49,7 +49,7 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
         ? null
         : { ...field, ...observeRoot(field) },
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
-    [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
+    [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, name, parent),
   });
   const rows = AREAS.flatMap(({ pages = [] }) => pages);
   const pages = rows.map((row) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`);
@@ -86,11 +86,14 @@ function observeRoot({ type, extensions }: Pick<Field, 'type' | 'extensions'>) {
 const PERSONAL_FIELDS = new Set(['PhotoReport.request']);
 
 /** Notes the people whom the records of a field are about. */
-function observeField(field: Field, name: string): Field {
+function observeField(field: Field, fieldName: string, parent: string): Field {
+  const name = `${parent}.${fieldName}`;
   const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
   const createResolver =
     edge &&
-    (PERSONAL_FIELDS.has(name) ? observeText(edge.createResolver, name) : observe(field.type, edge.createResolver));
+    (PERSONAL_FIELDS.has(name)
+      ? observeText(edge.createResolver, name)
+      : observe(field.type, edge.createResolver, isPerson(parent)));
   if (!createResolver) return field;
   const observed = { ...edge, createResolver };
   return { ...field, resolve: toFieldResolver(observed), extensions: { ...field.extensions, edge: observed } };
@@ -108,10 +111,16 @@ const observeText =
     };
   };
 
-/** Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no person. */
+/**
+ * Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no
+ * person.
+ *
+ * @param isOfPerson whether the field is one of a person, so that its records are the person's whatever is selected of them
+ */
 function observe(
   fieldType: Field['type'],
   create: ResolverFactory<ConsoleContext>,
+  isOfPerson = false,
 ): ResolverFactory<ConsoleContext> | null {
   const type = recordType(fieldType);
   const category = type.name;
@@ -122,7 +131,7 @@ function observe(
   return (args, context, info) => {
     const selection = findSelection(info);
     const isSearched = personal.isSearchedByName && Boolean((args as { search?: string | null }).search?.trim());
-    if (!isSearched && !personal.isPersonal(selection)) return create(args, context, info);
+    if (!isOfPerson && !isSearched && !personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
     const observed = { ...info, selection: withProperties(selection, personal) };
@@ -136,10 +145,8 @@ function observe(
       for (const record of records.filter(Boolean) as object[]) {
         const people = personal.findPeople(record).filter((person) => person != null);
         for (const person of people) context.personalReads.add(person, category, findBuilderId(record));
-        // Its author may have no account.
-        if (people.length === 0 && 'sourceAuthor' in record) {
-          context.personalReads.addRecord((record as unknown as { id: string }).id, category, findBuilderId(record));
-        }
+        if (personal.namesOthers(record))
+          context.personalReads.addRecord((record as { id: string }).id, category, findBuilderId(record));
       }
       return result;
     };

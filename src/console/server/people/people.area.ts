@@ -138,11 +138,13 @@ export const peopleArea: ConsoleArea = {
   },
   fields: {
     User: {
-      memberships: ({ userId }: ListedUser, args, context) => {
+      memberships: async ({ userId }: ListedUser, args, context) => {
         const limit = toLimit(args.limit);
-        return loadBatched(context, `memberships ${limit}`, userId, (database, ids) =>
+        const memberships = await loadBatched(context, `memberships ${limit}`, userId, (database, ids) =>
           findMembershipsOf(database, ids, limit),
         );
+        for (const { builderId } of memberships!) context.personalReads.add(userId, 'Membership', builderId);
+        return memberships;
       },
     },
     Membership: {
