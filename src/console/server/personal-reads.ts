@@ -97,7 +97,12 @@ export interface PersonalType {
   /** Properties that are read in addition: the person's id, and the record's where its author may have no account. */
   properties: readonly string[];
   findPeople(record: object): (string | null | undefined)[];
+  /** Whether a record names somebody without an identifier of this service. */
+  namesOthers(record: object): boolean;
 }
+
+/** Whether records of the type are people. */
+export const isPerson = (typeName: string): boolean => Object.values(getPersonalData(typeName).of ?? {}).includes('id');
 
 /** Returns how the people of records of a type are found; null for a type that is about no person. */
 export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
@@ -112,22 +117,31 @@ export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
     const values = record as Record<string, unknown>;
     return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
   };
-  if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, findPeople };
+  // The author of a report may have no account.
+  const namesOthers = (record: object) => 'sourceAuthor' in record && findPeople(record)[0] == null;
+  const common = { findPeople, namesOthers };
+  if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, ...common };
   const personal = new Set([property, summary, 'closingReason', ...name, ...email, ...cleared, ...file, ...people]);
   const isPersonal = (selection: Selection | null) =>
     selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
   const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();
   const properties = [hasSummary ? `${summary}.id` : property, ...(hasAuthor ? ['id'] : [])];
-  return { properties, isPersonal, isSearchedByName: hasSummary, findPeople };
+  return { properties, isPersonal, isSearchedByName: hasSummary, ...common };
 }
+
+const findAssignees = (record: object) =>
+  ((record as { assignees?: { type: string; id: string }[] }).assignees ?? [])
+    .filter(({ type }) => type === 'USER')
+    .map(({ id }) => id);
+
+/** Identifier of a user or worker. That of an assignee in another system may be a name, an address, or too long for the audit log's index. */
+const PERSON_ID = /^(user|wkr)_[a-z0-9]{1,200}$/;
 
 /** A defect names the users and workers whom it is assigned to. */
 const DEFECT: PersonalType = {
-  properties: [],
+  properties: ['id'],
   isSearchedByName: false,
   isPersonal: (selection) => selection === null || [...selection.paths].some((path) => path.startsWith('assignees')),
-  findPeople: (record) =>
-    ((record as { assignees?: { type: string; id: string }[] }).assignees ?? [])
-      .filter(({ type }) => type === 'USER')
-      .map(({ id }) => id),
+  findPeople: (record) => findAssignees(record).filter((id) => PERSON_ID.test(id)),
+  namesOthers: (record) => findAssignees(record).some((id) => !PERSON_ID.test(id)),
 };

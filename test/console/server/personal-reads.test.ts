@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { newId } from '../../../schema/ids.ts';
@@ -201,6 +202,51 @@ describe('personal data that staff read', () => {
       await operator.query(`{ photoReports(builderId: "${builder_id}") { data { sourceAuthor { name } } } }`);
     const recorded = (await reads()).filter(({ personId, builderId }) => personId === id && builderId !== null);
     expect(recorded.map((entry) => entry.builderId).sort()).toEqual(reports.map((row) => row.builder_id).sort());
+  });
+
+  it('is recorded of the lists of a person, whatever is selected of their records (CON-5)', async () => {
+    const sent = async (query: string) => {
+      service.clock.advance(3_600_000);
+      const before = (await reads()).length;
+      expect((await operator.query(query)).errors).toBeUndefined();
+      return (await reads())
+        .slice(before)
+        .map(({ personId, ...entry }) => [personId, entry.builderId, entry.valuesAfter]);
+    };
+    const [row] = await sql('select worker_id from induction where builder_id = ? limit 1', [builderId]);
+    const { worker_id: workerId } = row as { worker_id: string };
+    const at = new Date(service.clock.now()).toISOString();
+    await sql(
+      `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at)
+        select 'signon_list1', ?, ?, builder_id, project_id, worker_id, ? from induction where worker_id = ? limit 1`,
+      [at, at, at, workerId],
+    );
+    const lists = 'visits { data { signedOnAt } } inductions { data { status } }';
+    const worker = `{ findWorkers(builderId: "${builderId}", id: "${workerId}") { data { ${lists} } } }`;
+    expect(await sent(worker)).toEqual([[workerId, builderId, { categories: ['Induction', 'SignOnVisit', 'Worker'] }]]);
+    const { id, builderIds } = service.findDemoUser(({ regionId }) => regionId === 'au1');
+    const memberships = await sent(`{ person(user: "${id}") { memberships { role } } }`);
+    expect(memberships).toContainEqual([id, null, { categories: ['User'] }]);
+    expect(memberships).toContainEqual([id, builderIds[0], { categories: ['Membership'] }]);
+  });
+
+  it('is recorded with the defect where an assignee is known by an address, or by an id of another system (CON-5)', async () => {
+    const [defect] = await sql('select id from defect where builder_id = ? limit 1', [builderId]);
+    const { id } = defect as { id: string };
+    const ids = ['robin@people.example', 'user_kim', randomBytes(2_500).toString('hex')];
+    const assignees = ids.map((assignee) => ({ type: 'USER', id: assignee, name: 'Robin' }));
+    await sql('update defect set assignees = ?::jsonb where id = ?', [JSON.stringify(assignees), id]);
+    service.clock.advance(3_600_000);
+    const before = (await reads()).length;
+    const query = `{ defect(builderId: "${builderId}", defectId: "${id}") { assignees { ... on DefectUser { name } } } }`;
+    expect((await operator.query(query)).errors).toBeUndefined();
+    const entries = (await reads()).slice(before).map(({ objectId, personId }) => [objectId, personId]);
+    expect(entries.sort()).toEqual(
+      [
+        [id, null],
+        ['user_kim', 'user_kim'],
+      ].sort(),
+    );
   });
 
   it('is recorded of the workers of a refused event and of the recorded one (CON-5)', async () => {
