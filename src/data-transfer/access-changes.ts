@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { NO_DOMAIN } from '../domain/access/access-values.ts';
 import { AUDITED_PROPERTIES } from '../domain/audit/audit-actions.ts';
 import type { FileMapping } from './file-mapping.ts';
 import { formatColumns, INTO_PROBLEMS } from './statements.ts';
@@ -47,9 +48,6 @@ function toValuesSql({ file, columns }: FileMapping, alias: string): string {
 const KEEP_SPELLING = `update import_stage s set email = t.email from app_user t
   where t.id = s.id and s.email <> t.email and comparable_text(s.email) = comparable_text(t.email)`;
 
-/** Addresses of erased people, whom the replay of erasures erases again after the import. */
-const ERASED = '%@erased.invalid';
-
 /** Returns the SQL condition of staged users `s` that differ from the stored ones `t`. */
 function toChangedUserSql({ columns }: FileMapping): string {
   const stored = columns.map(({ name }) => `t.${name}`);
@@ -81,9 +79,10 @@ export function toAccessProblemsSql(mapping: FileMapping, allowUserChanges: bool
   const staff = `${INTO_PROBLEMS} select __line, 'id', s.id || ' is a staff user, whom an import never changes'
     from import_stage s join app_user t on t.id = s.id
     where t.staff_role is not null and ${toChangedUserSql(mapping)}`;
+  // The replay of erasures erases the others again.
   const email = `${INTO_PROBLEMS} select __line, 'email', 'is ' || t.email || ' in the database; --allow-user-changes changes it'
     from import_stage s join app_user t on t.id = s.id
-    where t.staff_role is null and s.email <> t.email and t.email not like '${ERASED}'`;
+    where t.staff_role is null and s.email <> t.email and t.email <> t.id || '${NO_DOMAIN}'`;
   return allowUserChanges ? [staff] : [KEEP_SPELLING, staff, email];
 }
 
@@ -106,7 +105,7 @@ export function toStoreAccessSql(mapping: FileMapping): { returning: string; cte
 const toChangedMeanwhileSql = (foreign: string) => `
   select from import_access join app_user t on t.id = key[1] where kind = 'user' and (
     t.staff_role is not null or before ->> 'disabledAt' <> '' and t.disabled_at is null
-    or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' not like '${ERASED}'
+    or not $1 and before ->> 'email' <> after ->> 'email' and before ->> 'email' <> key[1] || '${NO_DOMAIN}'
     or t.id in (${foreign}))`;
 
 /** Returns the audited records that the import has changed, without new ones. @param foreign SQL of the ids of users whom it may not change. */

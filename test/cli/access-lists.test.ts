@@ -166,6 +166,10 @@ describe('update', () => {
     [['client', 'update', 'CLIENT', '--origin', 'https://a.com'], '--origin: only a public client runs in browsers.'],
     [['client', 'update', 'cli_none', '--name', 'x'], 'CLIENT: there is no client cli_none in au1.'],
     [['user', 'update', MAIL, '--email', 'x'], '--email: "x" is not an e-mail address.'],
+    [
+      ['user', 'update', MAIL, '--email', 'User_a1@Erased.invalid'],
+      '--email: "User_a1@Erased.invalid" is an address of an erased user.',
+    ],
     [['user', 'update', MAIL, '--role', 'ADMIN'], `--role: ${MAIL} is not a staff user, and cannot become one.`],
   ])('rejects %j', async (args, message) => {
     expect(await cli.errorOf(args.map((each) => (each === 'CLIENT' ? client : each)))).toBe(message);

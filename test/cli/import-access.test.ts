@@ -179,6 +179,17 @@ describe('an import of an existing user (PRV-12)', () => {
     expect([await userOf(SAM.id), await countAccess()]).toMatchObject([{ email: SAM.email }, 2]);
   });
 
+  it('with the address of an erased user is rejected, unless it is that user (PRV-3)', async () => {
+    const users = [{ ...SAM, email: 'user_admin@erased.invalid' }];
+    const { code, err } = await importRows({ users }, '--allow-user-changes');
+    expect([code, err]).toEqual([1, expect.stringContaining('email: is an address of another user, who was erased')]);
+    expect((await importRows({ users: [{ ...SAM, email: `${SAM.id}@erased.invalid` }] })).code).toBe(1);
+    await execute(`update app_user set email = 'user_other@erased.invalid' where id = '${SAM.id}'`);
+    expect((await importRows({ users: [SAM] })).err).toContain('--allow-user-changes');
+    await execute(`update app_user set email = id || '@erased.invalid' where id = '${SAM.id}'`);
+    expect((await importRows({ users: [SAM] })).code).toBe(0);
+  });
+
   it('with another address and --allow-user-changes ends sessions and links, and is recorded', async () => {
     const { code, entries } = await importRows(
       { users: [{ ...SAM, email: 'eve@example.com' }] },

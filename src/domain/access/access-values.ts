@@ -93,3 +93,13 @@ export function parseEmailAddress(text: string): string {
   if (!holds) throw new InvalidInputError('email', `"${text}" is not an e-mail address`);
   return email;
 }
+
+/** A reserved domain (RFC 2606), which receives no mail: that of erased users, whose address is their id there. */
+export const NO_DOMAIN = '@erased.invalid';
+
+/** Returns the e-mail address of a user as it is stored; throws for one that is none, and for that of an erased user. */
+export function parseUserEmail(text: string): string {
+  const email = parseEmailAddress(text);
+  if (email.endsWith(NO_DOMAIN)) throw new InvalidInputError('email', `"${text}" is an address of an erased user`);
+  return email;
+}

@@ -11,7 +11,7 @@ import { toComparableText } from '../../shared/comparable-text.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { type ChangeContext, changeRow, insertUnique, inTransaction } from '../change-context.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
-import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
+import { parseId, parseUserEmail, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { checkPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
@@ -52,7 +52,7 @@ export async function createUserInRegions(
   request: NewUser,
   lookupOnly: readonly ChangeContext[] = [],
 ): Promise<CreatedUser[]> {
-  const email = parseEmailAddress(request.email);
+  const email = parseUserEmail(request.email);
   const name = requireSingleLine('name', request.name);
   const staffRole = request.staffRole === undefined ? null : parseStaffRole(request.staffRole);
   if (contexts.length > 1 && staffRole === null)
@@ -117,7 +117,7 @@ interface UserUpdate {
 export async function updateUser(context: ChangeContext, who: string, update: UserUpdate) {
   const valid = {
     ...(update.name !== undefined && { name: requireSingleLine('name', update.name) }),
-    ...(update.email !== undefined && { email: parseEmailAddress(update.email) }),
+    ...(update.email !== undefined && { email: parseUserEmail(update.email) }),
     ...(update.staffRole !== undefined && { staffRole: parseStaffRole(update.staffRole) }),
   };
   return inTransaction(context, async (em, now, record) => {

@@ -2,12 +2,10 @@ import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { User } from '../../../entities/user.entity.ts';
 import { toArrayText } from '../../database/array-text.ts';
+import { NO_DOMAIN } from '../access/access-values.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { PERSON_KINDS, type PersonIds } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
-
-/** A reserved domain (RFC 2606), which receives no mail. */
-export const NO_DOMAIN = '@erased.invalid';
 
 interface ErasedRecords {
   /** Number of changed or deleted rows by class name of the table. */

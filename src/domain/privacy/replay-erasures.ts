@@ -4,12 +4,12 @@ import { tryWithAdvisoryLock, withAdvisoryLock } from '../../database/write/advi
 import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
+import { NO_DOMAIN } from '../access/access-values.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import { inTransaction } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
-import { NO_DOMAIN } from './erase-records.ts';
 import { type ListedErasure, listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
