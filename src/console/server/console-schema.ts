@@ -13,7 +13,7 @@ import type { ConsoleArea, ConsoleContext, ConsoleOperation, Resolve } from './c
 import { figuresArea } from './figures/figures.area.ts';
 import { runInShare } from './load-batched.ts';
 import { peopleArea } from './people/people.area.ts';
-import { findPersonalType, isPerson, type PersonalType } from './personal-reads.ts';
+import { findPersonalType, type PersonalType } from './personal-reads.ts';
 import { recordsArea } from './records/records.area.ts';
 import { sessionArea } from './session/session.area.ts';
 import { usageArea } from './usage/usage.area.ts';
@@ -49,7 +49,7 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
         ? null
         : { ...field, ...observeRoot(field) },
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
-    [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, name, parent),
+    [MapperKind.OBJECT_FIELD]: observeField,
   });
   const rows = AREAS.flatMap(({ pages = [] }) => pages);
   const pages = rows.map((row) => `type ${row}Page { data: [${row}!]! meta: CursorMeta! }`);
@@ -93,7 +93,7 @@ function observeField(field: Field, fieldName: string, parent: string): Field {
     edge &&
     (PERSONAL_FIELDS.has(name)
       ? observeText(edge.createResolver, name)
-      : observe(field.type, edge.createResolver, isPerson(parent)));
+      : observe(field.type, edge.createResolver, parent));
   if (!createResolver) return field;
   const observed = { ...edge, createResolver };
   return { ...field, resolve: toFieldResolver(observed), extensions: { ...field.extensions, edge: observed } };
@@ -111,27 +111,22 @@ const observeText =
     };
   };
 
-/**
- * Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no
- * person.
- *
- * @param isOfPerson whether the field is one of a person, so that its records are the person's whatever is selected of them
- */
+/** Returns a resolver factory that notes the people, and rejects a role that may not read of them; null for a field whose records are about no person. */
 function observe(
   fieldType: Field['type'],
   create: ResolverFactory<ConsoleContext>,
-  isOfPerson = false,
+  parent?: string,
 ): ResolverFactory<ConsoleContext> | null {
   const type = recordType(fieldType);
   const category = type.name;
-  const personal = findPersonalType(type);
+  const personal = findPersonalType(type, parent);
   if (!personal) return null;
   const { envelope } = getNamedType(fieldType).extensions;
   const toRecords = (result: unknown) => (envelope ? (result as { data: object[] }).data : [result].flat());
   return (args, context, info) => {
     const selection = findSelection(info);
     const isSearched = personal.isSearchedByName && Boolean((args as { search?: string | null }).search?.trim());
-    if (!isOfPerson && !isSearched && !personal.isPersonal(selection)) return create(args, context, info);
+    if (!isSearched && !personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
     const observed = { ...info, selection: withProperties(selection, personal) };
@@ -143,10 +138,10 @@ function observe(
       const first = { ...args, offset: 0, cursor: null };
       const records = toRecords(isBehind ? await create(first, context, observed)(source) : result);
       for (const record of records.filter(Boolean) as object[]) {
-        const people = personal.findPeople(record).filter((person) => person != null);
-        for (const person of people) context.personalReads.add(person, category, findBuilderId(record));
+        const builderId = findBuilderId(record);
+        for (const person of personal.findPeople(record)) context.personalReads.add(person, category, builderId);
         if (personal.namesOthers(record))
-          context.personalReads.addRecord((record as { id: string }).id, category, findBuilderId(record));
+          context.personalReads.addRecord((record as { id: string }).id, category, builderId);
       }
       return result;
     };

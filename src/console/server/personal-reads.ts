@@ -96,16 +96,13 @@ export interface PersonalType {
   isSearchedByName: boolean;
   /** Properties that are read in addition: the person's id, and the record's where its author may have no account. */
   properties: readonly string[];
-  findPeople(record: object): (string | null | undefined)[];
+  findPeople(record: object): string[];
   /** Whether a record names somebody without an identifier of this service. */
   namesOthers(record: object): boolean;
 }
 
-/** Whether records of the type are people. */
-export const isPerson = (typeName: string): boolean => Object.values(getPersonalData(typeName).of ?? {}).includes('id');
-
-/** Returns how the people of records of a type are found; null for a type that is about no person. */
-export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
+/** Returns how the people of records of a type are found; null for a type that is about no person. @param parent name of the type with the field */
+export function findPersonalType(type: GraphQLNamedType, parent = ''): PersonalType | null {
   if (type.name === 'Defect') return DEFECT;
   const { of, name = [], email = [], cleared = [], file = [], people = [] } = getPersonalData(type.name);
   const property = of && Object.values(of)[0];
@@ -115,15 +112,18 @@ export function findPersonalType(type: GraphQLNamedType): PersonalType | null {
   const hasSummary = summary !== property && isObjectType(type) && summary in type.getFields();
   const findPeople = (record: object) => {
     const values = record as Record<string, unknown>;
-    return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
+    const id = hasSummary ? (values[summary] as { id: string } | null)?.id : values[property];
+    return id == null ? [] : [id as string];
   };
   // The author of a report may have no account.
-  const namesOthers = (record: object) => 'sourceAuthor' in record && findPeople(record)[0] == null;
+  const namesOthers = (record: object) => 'sourceAuthor' in record && findPeople(record).length === 0;
   const common = { findPeople, namesOthers };
   if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, ...common };
   const personal = new Set([property, summary, 'closingReason', ...name, ...email, ...cleared, ...file, ...people]);
+  // The records of a field of a person are the person's, whatever is selected of them.
+  const isOfPerson = Object.values(getPersonalData(parent).of ?? {}).includes('id');
   const isPersonal = (selection: Selection | null) =>
-    selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
+    isOfPerson || selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
   const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();
   const properties = [hasSummary ? `${summary}.id` : property, ...(hasAuthor ? ['id'] : [])];
   return { properties, isPersonal, isSearchedByName: hasSummary, ...common };
