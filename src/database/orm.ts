@@ -4,6 +4,7 @@ import { type MetadataStorage, MikroORM, type Options, UnderscoreNamingStrategy 
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { toArrayText } from './array-text.ts';
+import { bindTexts } from './bind-texts.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
@@ -67,11 +68,9 @@ export function createOrm(
   } as Options);
   if (metadata) useMetadata(orm, metadata);
   else if (!options.entities) sharedMetadata = orm.getMetadata();
-  const platform = orm.em.getPlatform();
-  const escapeValue = platform.escape.bind(platform);
-  platform.escape = (value) => (typeof value === 'string' ? escapeLiteral(value) : escapeValue(value));
+  bindTexts(orm);
   // Its own does not quote the text `null`, which would be none.
-  platform.marshallArray = toArrayText;
+  orm.em.getPlatform().marshallArray = toArrayText;
   return orm;
 }
 
@@ -80,15 +79,6 @@ function useMetadata(orm: MikroORM, metadata: MetadataStorage): void {
   orm.driver.setMetadata(metadata);
   // Properties that are read-only for TypeScript. `global` rejects requests that do not fork it.
   Object.assign(orm, { em: Object.assign(orm.driver.createEntityManager(), { global: true }) });
-}
-
-/**
- * Returns a text as a literal of PostgreSQL, the same as MikroORM's own method, which appends one character at a time: that takes
- * 32 bytes of the heap for each, so that a text of 1 MB was followed by collections of garbage.
- */
-export function escapeLiteral(text: string): string {
-  const quoted = text.replaceAll("'", "''");
-  return text.includes('\\') ? ` E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
 }
 
 /**

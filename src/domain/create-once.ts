@@ -1,7 +1,7 @@
+import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { IdempotencyKey } from '../../entities/idempotency-key.entity.ts';
 import type { Database } from '../database/database.ts';
-import { executeBound } from '../database/write/execute-bound.ts';
 import { DAY_MS } from '../shared/clock.ts';
 import { idempotencyKeyReused, idempotentRecordGone, unavailable } from '../shared/errors.ts';
 
@@ -63,7 +63,7 @@ export async function createOnce<T>(
   try {
     return await create(async (em, recordId) => {
       const values = [digest, fingerprint, recordId, new Date(now).toISOString(), since];
-      const { affectedRows } = await executeBound(em, CLAIM, values);
+      const { affectedRows } = await em.execute<QueryResult>(CLAIM, values, 'run');
       if (affectedRows === 0) throw unavailable(new Error('A concurrent request has used the key.'));
     });
   } catch (error) {

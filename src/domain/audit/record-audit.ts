@@ -9,7 +9,6 @@ import {
 import { toSnakeCase } from '../../../entities/columns.ts';
 import type { StaffRole } from '../../../entities/user.entity.ts';
 import { newId } from '../../../schema/ids.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { forbidden, rateLimited } from '../../shared/errors.ts';
 import { requireStaffAction } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audit-actions.ts';
@@ -63,7 +62,7 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
   await requireEnabledActor(transaction, change);
   const isLimited = (actor.type === 'USER' || actor.type === 'CLIENT') && LIMITED_ACTIONS.includes(action);
   if (isLimited) await requireChangeBudget(transaction, change);
-  await insertEntries(transaction, [change]);
+  await transaction.insert(AuditEntry, toAuditEntry(change));
 }
 
 /**
@@ -126,16 +125,10 @@ export async function recordPersonalDataRead(
   const read = { ...source, at, action: 'person.read', builderId, after: { categories } } as const;
   await requireEnabledActor(transaction, read);
   const entries = [
-    ...[...new Set(personIds)].map((personId) => ({ ...read, objectId: personId, personId })),
-    ...[...new Set(recordIds)].map((objectId) => ({ ...read, objectId })),
+    ...[...new Set(personIds)].map((personId) => toAuditEntry({ ...read, objectId: personId, personId })),
+    ...[...new Set(recordIds)].map((objectId) => toAuditEntry({ ...read, objectId })),
   ];
-  await insertEntries(transaction, entries);
-}
-
-/** SQL: MikroORM writes the values of an entry, such as a user's address, into the text of its statement. */
-async function insertEntries(em: EntityManager, changes: readonly AuditedChange[]): Promise<void> {
-  const sql = 'insert into audit_entry select * from jsonb_populate_recordset(null::audit_entry, ?)';
-  await executeBound(em, sql, [`[${changes.map(toAuditRow).join()}]`]);
+  await transaction.insertMany(AuditEntry, entries);
 }
 
 /** The same in the transaction of a plain connection, such as that of an import. */

@@ -1,6 +1,6 @@
+import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { toArrayText } from '../../database/array-text.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type Person } from './person.ts';
@@ -45,12 +45,12 @@ export async function eraseStructures(
     builders: toArrayText(owned.map(({ builderId }) => builderId)),
     names: toArrayText(owned.map(({ name }) => name)),
   };
-  const execute = (sql: string) => {
+  const bind = (sql: string): [string, string[]] => {
     const values: Record<string, string> = { ...matches, pseudonym: replacement.pseudonym, now };
     const used = [...sql.matchAll(/(?<!:):(\w+)/g)].map(([, name]) => values[name!]!);
-    return executeBound<{ id: string }>(em, sql.replace(/(?<!:):(\w+)/g, '?'), used);
+    return [sql.replace(/(?<!:):(\w+)/g, '?'), used];
   };
-  const update = async (sql: string) => (await execute(sql)).affectedRows;
+  const update = async (sql: string) => (await em.execute<QueryResult>(...bind(sql), 'run')).affectedRows;
   const eraseActor = async (table: string, column: string, action: string) => {
     const isActor = toActorSql(column, action);
     // The update then sees who else has acted on a row that was locked.
@@ -61,7 +61,7 @@ export async function eraseStructures(
     SignOnVisit: await eraseActor('sign_on_visit', 'closed_by', 'visit.closed'),
     SignOnConflict: await eraseActor('sign_on_conflict', 'resolved_by', 'conflict.resolved'),
     Defect: await update(ERASE_ASSIGNEES),
-    PhotoReport: await eraseAuthors(em, (await execute(LOCK_REPORTS)).rows, replacement, now),
+    PhotoReport: await eraseAuthors(em, await em.execute<{ id: string }[]>(...bind(LOCK_REPORTS)), replacement, now),
   };
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
@@ -112,8 +112,7 @@ async function eraseAuthors(
     );
     const author = { ...row!.author, name: pseudonym, externalId: pseudonym, ...(row!.author.email ? { email } : {}) };
     const content = { ...row!.content, sourceAuthor: author };
-    await executeBound(
-      em,
+    await em.execute(
       `update photo_report set source_author = ?::jsonb, content = ?::jsonb, fingerprint = ?, updated_at = ? where id = ?`,
       [JSON.stringify(author), JSON.stringify(content), createFingerprint(canonicalJson(content)), now, id],
     );
@@ -124,8 +123,7 @@ async function eraseAuthors(
 /** Returns the person's names for each builder in which nobody else has them. Staff users act for all builders. */
 async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff }: Person) {
   const comparable = [...new Set(names.map(toComparableText))].filter((name) => name !== '');
-  const { rows } = await executeBound<{ builderId: string; name: string }>(
-    em,
+  return em.execute<{ builderId: string; name: string }[]>(
     `select b.id as "builderId", n.name from builder b, unnest(?::text[]) n (name)
       where (? or b.id = any(?::text[])) and not exists (
         select from (
@@ -137,5 +135,4 @@ async function findOwnNames(em: EntityManager, { names, ids, builderIds, isStaff
         ) other where other.builder_id = b.id and comparable_text(other.name) = n.name and other.id <> all(?::text[]))`,
     [toArrayText(comparable), isStaff, toArrayText(builderIds), toArrayText(Object.values(ids).flat())],
   );
-  return rows;
 }

@@ -2,7 +2,6 @@ import type { EntityProperty } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErasurePlace } from '../../../entities/erasure.entity.ts';
 import { toArrayText } from '../../database/array-text.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { createPatterns, isNaming, toNameForms } from './name-patterns.ts';
 import { type Person } from './person.ts';
@@ -85,8 +84,7 @@ export async function findTexts(
       const { builder } = table;
       const isOfBuilder = isStaff ? 'true' : `(${builder} is null or ${builder} = any(?::text[]))`;
       const comparable = (sql: string) => `comparable_text(${sql}) collate pg_unicode_fast ~ any(?::text[])`;
-      const { rows } = await executeBound<{ id: string; builderId: string | null; texts: string[]; whole: string }>(
-        em,
+      const rows = await em.execute<{ id: string; builderId: string | null; texts: string[]; whole: string }[]>(
         `select t.${quote(table.primaryKey)}::text as id, ${builder} as "builderId", found.whole,
             array(select string from (${toStringsSql(table, column)}) each where ${comparable('string')}) as texts
           from ${quote(table.table)} t, lateral (

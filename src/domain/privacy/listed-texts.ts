@@ -3,7 +3,6 @@ import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts'
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { isObject } from '../../../schema/is-object.ts';
 import { getErrorCode } from '../../database/errors.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
@@ -182,7 +181,7 @@ async function updateRow(
   const sets = names.map((name) => `${quote(name)} = ?${json.includes(name) ? '::jsonb' : ''}`);
   const values = Object.entries(changes).map(([name, value]) => (json.includes(name) ? JSON.stringify(value) : value));
   const sql = `update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`;
-  await executeBound(em, sql, [...values, id]).catch((error) => {
+  await em.execute(sql, [...values, id]).catch((error) => {
     throw getErrorCode(error) === '23505' ? new InvalidInputError('replace', NOT_UNIQUE) : error;
   });
 }

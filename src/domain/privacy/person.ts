@@ -3,7 +3,6 @@ import type { PersonKind } from '../../../entities/personal-data.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { ID_PREFIXES } from '../../../schema/ids.ts';
 import { toArrayText } from '../../database/array-text.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { toComparableText } from '../../shared/comparable-text.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { createPatterns, isNaming, toNameForms } from './name-patterns.ts';
@@ -68,8 +67,7 @@ async function selectPeople(
   const { table, declaration, columnOf } = tables.find(({ declaration: { of } }) => of?.[kind] === 'id')!;
   const toSql = (property = '') => (columnOf(property) ? quote(columnOf(property)!) : 'null');
   const [name, email] = [toSql(declaration.name![0]), toSql(declaration.email?.[0])];
-  const { rows } = await executeBound<Omit<PersonRecord, 'kind'>>(
-    em,
+  const rows = await em.execute<Omit<PersonRecord, 'kind'>[]>(
     `select id, ${toSql('builderId')} as "builderId", ${name} as name, ${email} as email
       from ${quote(table)} where ${where(name, email)} order by id`,
     values,
@@ -103,7 +101,7 @@ export async function loadPerson(
     }
   }
   const values = [...new Array(6).fill(toArrayText(ids.user)), toArrayText([...emails].map(toComparableText))];
-  for (const { id } of (await executeBound<{ id: string }>(em, FORMER_BUILDERS, values)).rows) builderIds.add(id);
+  for (const { id } of await em.execute<{ id: string }[]>(FORMER_BUILDERS, values)) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
   const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;
   return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds], isStaff }, missing };

@@ -4,7 +4,6 @@ import type { StaffRole } from '../../../entities/user.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { type Statement, statement } from '../../database/pool/pg-pipeline.ts';
 import { selectObjects } from '../../database/read/select-objects.ts';
-import { executeBound } from '../../database/write/execute-bound.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. */
@@ -64,7 +63,7 @@ export async function createSession(
   const sql = `insert into ${kind === 'user' ? 'oauth_session' : 'console_session'} (digest, credential_digest, created_at, expires_at, user_id)
     select ?, ?, ?::timestamptz, ?::timestamptz, id from app_user
     where id = ? and comparable_text(email) = coalesce(?, comparable_text(email)) for key share`;
-  await executeBound(database.fork(), sql, [hashSecret(secret), hashSecret(credential), ...times, id, email ?? null]);
+  await database.fork().execute(sql, [hashSecret(secret), hashSecret(credential), ...times, id, email ?? null]);
 }
 
 /** Deletes the session of the secret, if there is one. */
