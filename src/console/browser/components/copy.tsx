@@ -9,14 +9,7 @@ export function CopyButton({ text, label, onCopied }: { text: string; label: str
     setCopied(true);
     onCopied?.();
   };
-  return (
-    <IconButton
-      className="plain icon copy"
-      glyph={copied ? 'done' : 'copy'}
-      label={copied ? 'Copied' : label}
-      onClick={copy}
-    />
-  );
+  return <IconButton glyph={copied ? 'done' : 'copy'} label={copied ? 'Copied' : label} onClick={copy} />;
 }
 
 /** An identifier, with a button that copies it. */
