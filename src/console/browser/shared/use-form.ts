@@ -1,18 +1,12 @@
 import { useState } from 'react';
 
-/** What a field of a form shows and changes. */
-interface Binding<Value> {
-  value: Value;
-  onChange: (value: Value) => void;
-}
-
 export interface Form<Values> {
   values: Values;
   /** Values that the person has set, also to the stored value, since the form was opened or reset. */
   edits: Partial<Values>;
   isEdited: boolean;
   /** Returns the properties of the field of a value. */
-  bind<Name extends keyof Values>(name: Name): Binding<Values[Name]>;
+  bind<Name extends keyof Values>(name: Name): { value: Values[Name]; onChange: (value: Values[Name]) => void };
   reset(): void;
 }
 
