@@ -18,10 +18,7 @@ export function createConsoleClients(region: string): ConsoleClients {
       url: '/console/graphql',
       preferGetMethod: false,
       requestPolicy: withCache ? 'cache-and-network' : 'network-only',
-      fetchOptions: {
-        credentials: 'same-origin',
-        headers: { 'X-Console-CSRF': '1', 'X-Service-Region-Id': region },
-      },
+      fetchOptions: { headers: { 'X-Console-CSRF': '1', 'X-Service-Region-Id': region } },
       exchanges: [
         ...(withCache ? [cacheExchange] : []),
         mapExchange({
