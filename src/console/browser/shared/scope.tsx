@@ -24,11 +24,7 @@ export interface Scope {
 const Context = createContext<Scope | null>(null);
 
 /** Returns who is signed in, and whose records are shown. */
-export function useScope(): Scope {
-  const scope = useContext(Context);
-  if (!scope) throw new Error('There is no ScopeProvider.');
-  return scope;
-}
+export const useScope = (): Scope => useContext(Context)!;
 
 /** Returns the builder whose records a page shows. Pages of builders are shown only when there is one. */
 export const useBuilder = (): BuilderChoiceFragment => useScope().builder!;
