@@ -75,10 +75,6 @@ export const countDays = (from: string, until: string): number => (Date.parse(un
 export const addDays = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, -'T00:00:00.000Z'.length);
 
-/** Returns consecutive calendar dates, of which `until` is the last. */
-export const listDaysUntil = (until: string, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => addDays(until, index - count + 1));
-
 /** Returns milliseconds since midnight of a calendar date in a time zone; negative before it, above 24 hours after it. */
 export const millisecondsIntoDay = (instant: string | number | Date, date: string, timeZone: string): number =>
   Date.parse(`${toCalendarDate(instant, timeZone)}T${formatTime(instant, timeZone, true)}Z`) - Date.parse(date);

@@ -1,7 +1,7 @@
 import { ChartPanel } from '../../components/bar-chart.tsx';
 import type { IntegratorsQuery } from '../../graphql/generated.ts';
 import { useFilteredAddress, useFilters } from '../../shared/filters.ts';
-import { addDays, formatCount, formatShortDay, listDaysUntil, sum, toCalendarDate } from '../../shared/format.ts';
+import { addDays, formatCount, formatShortDay, sum, toCalendarDate } from '../../shared/format.ts';
 
 type UsageDay = IntegratorsQuery['usageByDay'][number];
 type Count = (entry: UsageDay) => number;
@@ -20,7 +20,8 @@ export function useUsageFilters() {
 /** Requests of each day by outcome, which lead to those of the day that failed. Days without requests are zero. */
 export function UsageChart({ usage }: { usage: readonly UsageDay[] }) {
   const address = useFilteredAddress();
-  const days = listDaysUntil(useUsageFilters().until, USAGE_DAYS);
+  const { since } = useUsageFilters();
+  const days = Array.from({ length: USAGE_DAYS }, (_, index) => addDays(since, index));
   const total = (count: Count) => formatCount(sum(usage.map(count)));
   const perDay = (count: Count) => days.map((day) => sum(usage.filter(({ date }) => date === day).map(count)));
   return (
