@@ -32,6 +32,7 @@ const ROUTES = Object.entries(MODULES).map(([path, load]) => [path, lazyComponen
 function Pages() {
   const [parameters] = useSearchParams();
   const { pathname, search } = useLocation();
+  const address = useAddress();
   const region = parameters.get('region') ?? currentRegion();
   const { cached, uncached } = useMemo(() => createConsoleClients(region), [region]);
   return (
@@ -42,7 +43,7 @@ function Pages() {
             <RenderFailure address={pathname + search}>
               <Suspense fallback={<Loading />}>
                 <Routes>
-                  <Route path="/" element={<ToToday />} />
+                  <Route path="/" element={<Navigate to={address('/today')} replace />} />
                   {ROUTES.map(([path, Page]) => (
                     <Route key={path} path={path} element={<Page />} />
                   ))}
@@ -63,11 +64,6 @@ const NoSuchPage = () => (
     <p className="soft">The menu lists those that there are.</p>
   </>
 );
-
-function ToToday() {
-  const address = useAddress();
-  return <Navigate to={address('/today')} replace />;
-}
 
 export const App = () => (
   <BrowserRouter basename="/console">
