@@ -5,17 +5,12 @@ import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { type ReportBlocksFragment, ReportDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
+import { useBuilder } from '../../shared/scope.tsx';
 import { PhotoImage } from './photo-image.tsx';
 
-interface Props {
-  builderId: string;
-  photoReportId: string;
-  onClose: () => void;
-}
-
 /** A photo report with its page, down to the third level. */
-export function ReportDrawer({ builderId, photoReportId, onClose }: Props) {
-  const request = useRequest(ReportDocument, { builderId, photoReportId }, { live: true });
+export function ReportDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const request = useRequest(ReportDocument, { builderId: useBuilder().id, photoReportId: id }, { live: true });
   return (
     <Drawer title={request.data?.photoReport.title ?? 'Photo report'} onClose={onClose}>
       <Loaded request={request}>

@@ -48,7 +48,7 @@ export default function ReportsPage() {
           sort: 'CREATED',
         },
       ]}
-      drawer={(id, close) => <ReportDrawer builderId={builderId} photoReportId={id} onClose={close} />}
+      drawer={(id, close) => <ReportDrawer id={id} onClose={close} />}
     />
   );
 }
