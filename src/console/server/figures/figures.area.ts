@@ -35,31 +35,28 @@ const INSURANCE_DAYS = 30;
 /** Assumed number of records of a figure, in the cost of a query. */
 const FIGURE_RECORDS = 371;
 
-/** Filters of a figure: the builder's, and those of the counted records alone, which the schema has validated. */
-interface Filter extends FigureFilter {
+/** The arguments of all figures, which the schema has validated, with the time zone of the builder. Each figure has some of them. */
+interface FigureArgs extends FigureFilter, DayRange {
+  date: string;
   costCodeId?: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: timesheets and insurances have statuses of their own.
   status?: any;
   type?: InsuranceType | null;
 }
 
-interface FigureArgs extends DayRange, Omit<Filter, 'timeZone'> {
-  date: string;
-}
-
-type Read = (context: ConsoleContext, filter: Filter, args: FigureArgs) => Promise<unknown>;
-type ReadRange = (database: ConsoleContext['database'], filter: Filter, range: DayRange) => Promise<unknown>;
+type Read = (context: ConsoleContext, args: FigureArgs) => Promise<unknown>;
+type ReadRange = (database: ConsoleContext['database'], filter: FigureArgs, range: DayRange) => Promise<unknown>;
 
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
 const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): ConsoleOperation => ({
   action: 'records.read',
   maxRecords,
-  async resolve(_parent, args: FigureArgs, context) {
+  async resolve(_parent, args: Omit<FigureArgs, 'timeZone'>, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
     const timeZone = toDatabaseTimeZone(getTimeZone(builder, context.region));
     const { projectId = null } = args;
-    return read(context, { ...args, projectId, timeZone }, args);
+    return read(context, { ...args, projectId, timeZone });
   },
 });
 
@@ -67,11 +64,12 @@ const figure = (scope: Scope | null, read: Read, maxRecords = FIGURE_RECORDS): C
 const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange, maxRecords?: number) =>
   figure(
     scope,
-    ({ database }, filter, { startDate, endDate }) => {
+    ({ database }, args) => {
+      const { startDate, endDate } = args;
       const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
       if (days < 1) throw invalidField('endDate', 'must not be before startDate');
       if (days > maxDays) throw invalidField('endDate', `must be at most ${maxDays - 1} days after startDate`);
-      return read(database.onReplica(), filter, { startDate, endDate });
+      return read(database.onReplica(), args, args);
     },
     maxRecords,
   );
@@ -84,8 +82,7 @@ const MAX_VISITS = 5_000;
 /** Returns all visits of a builder or a project that began on a day. Throws 400 where there are too many. */
 async function readVisitsOfDay(
   { database, personalReads }: ConsoleContext,
-  { builderId, projectId, timeZone }: Filter,
-  { date }: FigureArgs,
+  { builderId, projectId, timeZone, date }: FigureArgs,
 ) {
   const where = { builderId, projectId, date, timeZone, notArchived: true };
   const { data } = await visits.findPage(database, where, { offset: 0, limit: MAX_VISITS + 1 });
@@ -103,10 +100,8 @@ export const figuresArea: ConsoleArea = {
     hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode, MAX_GROUPS),
     attendanceByDay: figureOfDays('read:attendance', 93, readAttendanceByDay),
     insurancesByMonth: figureOfDays('read:insurances', 1_827, readInsurancesByMonth),
-    signOnsByHour: figure('read:attendance', ({ database }, filter, { date }) =>
-      readSignOnsByHour(database, filter, date),
-    ),
-    usualEnd: figure('read:attendance', ({ database }, filter, { date }) => readUsualEnd(database, filter, date), 1),
+    signOnsByHour: figure('read:attendance', ({ database }, args) => readSignOnsByHour(database, args, args.date)),
+    usualEnd: figure('read:attendance', ({ database }, args) => readUsualEnd(database, args, args.date), 1),
     attendanceAwaitingAction: figure(
       'read:attendance',
       ({ database }, filter) => readAttendanceAwaitingAction(database, filter),
