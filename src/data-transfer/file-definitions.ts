@@ -26,7 +26,7 @@ import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import { findIdKind, type IdKind } from '../../schema/ids.ts';
-import { NO_DOMAIN } from '../domain/access/access-values.ts';
+import { isOfErased, NO_DOMAIN } from '../domain/access/access-values.ts';
 import {
   normalizeReportRow,
   REPORTS_WITH_PAGES,
@@ -119,7 +119,7 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
     storageKeys: { pictureKey: 'pictures' },
     fieldTypes: { email: () => emailAddress },
     validateRow: ({ id, email }) =>
-      `${email}`.endsWith(NO_DOMAIN) && email !== `${id}${NO_DOMAIN}`
+      isOfErased(`${email}`) && email !== `${id}${NO_DOMAIN}`
         ? [{ fieldName: 'email', message: 'is an address of another user, who was erased' }]
         : [],
   },

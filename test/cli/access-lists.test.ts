@@ -170,6 +170,10 @@ describe('update', () => {
       ['user', 'update', MAIL, '--email', 'User_a1@Erased.invalid'],
       '--email: "User_a1@Erased.invalid" is an address of an erased user.',
     ],
+    [
+      ['user', 'update', MAIL, '--email', 'user_a1@era\u017fed.invalid'],
+      '--email: "user_a1@era\u017fed.invalid" is an address of an erased user.',
+    ],
     [['user', 'update', MAIL, '--role', 'ADMIN'], `--role: ${MAIL} is not a staff user, and cannot become one.`],
   ])('rejects %j', async (args, message) => {
     expect(await cli.errorOf(args.map((each) => (each === 'CLIENT' ? client : each)))).toBe(message);

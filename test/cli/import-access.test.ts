@@ -183,6 +183,8 @@ describe('an import of an existing user (PRV-12)', () => {
     const users = [{ ...SAM, email: 'user_admin@erased.invalid' }];
     const { code, err } = await importRows({ users }, '--allow-user-changes');
     expect([code, err]).toEqual([1, expect.stringContaining('email: is an address of another user, who was erased')]);
+    for (const email of ['user_admin@era\u017fed.invalid', 'user_adm\u0131n@erased.\u200binvalid'])
+      expect((await importRows({ users: [{ ...SAM, email }] }, '--allow-user-changes')).code).toBe(1);
     expect((await importRows({ users: [{ ...SAM, email: `${SAM.id}@erased.invalid` }] })).code).toBe(1);
     await execute(`update app_user set email = 'user_other@erased.invalid' where id = '${SAM.id}'`);
     expect((await importRows({ users: [SAM] })).err).toContain('--allow-user-changes');

@@ -1,6 +1,7 @@
 import { ID_PREFIXES, type IdKind, isId } from '../../../schema/ids.ts';
 import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
 import { isLoopback } from '../../config.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 const KNOWN_SCOPES: readonly string[] = [...SCOPES, ...INTERNAL_SCOPES];
@@ -97,9 +98,12 @@ export function parseEmailAddress(text: string): string {
 /** A reserved domain (RFC 2606), which receives no mail: that of erased users, whose address is their id there. */
 export const NO_DOMAIN = '@erased.invalid';
 
+/** Whether the address is compared like one of an erased user: two that are compared as equal cannot be stored. */
+export const isOfErased = (email: string): boolean => toComparableText(email).endsWith(NO_DOMAIN);
+
 /** Returns the e-mail address of a user as it is stored; throws for one that is none, and for that of an erased user. */
 export function parseUserEmail(text: string): string {
   const email = parseEmailAddress(text);
-  if (email.endsWith(NO_DOMAIN)) throw new InvalidInputError('email', `"${text}" is an address of an erased user`);
+  if (isOfErased(email)) throw new InvalidInputError('email', `"${text}" is an address of an erased user`);
   return email;
 }
