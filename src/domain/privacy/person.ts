@@ -81,6 +81,8 @@ const FORMER_BUILDERS = `select builder_id as id from membership where user_id =
   union select builder_id from defect, unnest(?::text[]) person where assignees @> jsonb_build_array(jsonb_build_object('id', person))
   union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null
   union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
+    or comparable_text(source_author ->> 'email') in (select comparable_text(recorded ->> 'email') from audit_entry,
+      unnest(array[values_before, values_after]) recorded where person_id = any(?::text[]))
     or comparable_text(source_author ->> 'email') = any(?::text[])`;
 
 /** Loads the person of the ids. Returns also the ids without a record. */
@@ -100,7 +102,7 @@ export async function loadPerson(
       if (row.builderId) builderIds.add(row.builderId);
     }
   }
-  const values = [...new Array(6).fill(toArrayText(ids.user)), toArrayText([...emails].map(toComparableText))];
+  const values = [...new Array(7).fill(toArrayText(ids.user)), toArrayText([...emails].map(toComparableText))];
   for (const { id } of await em.execute<{ id: string }[]>(FORMER_BUILDERS, values)) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
   const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;
