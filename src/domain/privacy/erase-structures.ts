@@ -73,7 +73,7 @@ const toActorSql = (column: string, action: string) => `${column} is not null an
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;
 
-/** SQL condition that an id or address beside a name is that of a user who is not the person. */
+/** SQL condition that an id or address of a record is that of a user who is not the person. */
 const toOtherSql = (id: string, email = 'null') => `exists (select from app_user where id <> all(:ids::text[])
   and (id = ${id} or comparable_text(email) = comparable_text(${email})))`;
 
@@ -91,9 +91,8 @@ const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
 /** The search locks the reports, so that it compares what others have changed meanwhile. */
 const LOCK_REPORTS = `select id from photo_report t where source_author ->> 'name' <> :pseudonym
   and (mapped_admin_user_id = any(:users::text[]) or source_author ->> 'externalId' = any(:ids::text[])
-    or comparable_text(source_author ->> 'email') = any(:emails::text[])
-    or (${toNamedSql('builder_id', "source_author ->> 'name'")}
-      and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'email'")})) order by id for update`;
+    or (comparable_text(source_author ->> 'email') = any(:emails::text[]) or ${toNamedSql('builder_id', "source_author ->> 'name'")})
+      and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'email'")}) order by id for update`;
 
 /**
  * Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. They are read one at a time, because each
