@@ -23,27 +23,38 @@ const MAX_FORM = 3000;
 /** Whether the form can be looked for in texts: one of punctuation alone would be found between any two words. */
 export const isNaming = (form: string): boolean => form.length <= MAX_FORM && /[\p{L}\p{N}\p{So}]/u.test(form);
 
+/** Characters before and after a form in a pattern. */
+const MAX_BOUNDS = 40;
+
 /** Characters of the forms of one pattern: PostgreSQL rejects one that is several times as long. */
 const MAX_PATTERN = 10_000;
 
 /** Returns regular expressions of PostgreSQL of which one finds each comparable text that contains one of the forms. */
 export function createPatterns(forms: readonly string[]): string[] {
-  const size = Math.ceil(MAX_PATTERN / Math.max(...forms.map(({ length }) => length)));
+  const size = Math.ceil(MAX_PATTERN / Math.max(...forms.map(({ length }) => length + MAX_BOUNDS)));
   const begins = Array.from({ length: Math.ceil(forms.length / size) }, (_, batch) => batch * size);
   return begins.map((at) => createPattern(forms.slice(at, at + size)));
 }
 
+/** Letters of scripts that have no spaces between words. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+
 /**
- * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it. Words
- * may have what separates them in names of files. It is one of PostgreSQL too.
+ * Returns a regular expression for comparable text that contains one of the forms, where no letter or digit precedes or follows it, unless the
+ * script has no spaces there. Words may have what separates them in names of files. It is one of PostgreSQL too.
  */
 function createPattern(forms: readonly string[], letterOrDigit = '[[:alnum:]]'): string {
-  const escaped = forms.map((form) =>
-    form
+  const bounded = forms.map((form) => {
+    const letters = [...form];
+    const escaped = form
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      .replace(/, |[ -]/g, (separator) => (separator === ', ' ? ' ?, ?' : '[ _.-]+')),
-  );
-  return `(?<!${letterOrDigit})(?:${escaped.join('|')})(?!${letterOrDigit})`;
+      .replace(/, |[ -]/g, (separator) => (separator === ', ' ? ' ?, ?' : '[ _.-]+'));
+    const before = UNSPACED.test(letters[0]!) ? '' : `(?<!${letterOrDigit})`;
+    const after = UNSPACED.test(letters.at(-1)!) ? '' : `(?!${letterOrDigit})`;
+    return before + escaped + after;
+  });
+  return `(?:${bounded.join('|')})`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { exportFolder } from '../../../src/data-transfer/export.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
 import { removeMembership } from '../../../src/domain/access/memberships.ts';
+import { updateUser } from '../../../src/domain/access/users.ts';
 import { closeVisit } from '../../../src/domain/attendance/manual-changes.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
 import { canonicalJson, createFingerprint } from '../../../src/domain/canonical-json.ts';
@@ -223,6 +224,20 @@ describe('a text that names an erased person', () => {
     ).rejects.toThrow('does not contain');
   });
 
+  it.each([
+    ['张伟', '今天张伟来了。'],
+    ['田中太郎', '田中太郎さんが閉めた。'],
+    ['김민수', '김민수가 닫았다'],
+    ['สมชาย ใจดี', 'คุณสมชาย ใจดีมาแล้ว'],
+  ])('is found without spaces where its script has none: %s', async (name, text) => {
+    const id = await addWorker(name);
+    const meeting = `meet_${id.slice(4)}`;
+    await addMeeting(meeting, text);
+    const { erasureId, pseudonym } = await erasePerson(context, [id]);
+    const { value } = await replaceErasedText(context, erasureId, `meeting/${meeting}/notes`, name);
+    expect(value).toBe(text.replace(name, pseudonym));
+  });
+
   it('is no other word or name', async () => {
     const id = await addWorker('Sher Lee');
     await addMeeting('meet_other', 'Sherry Lee; Sher Leeson. xSher Lee, Lee');
@@ -237,6 +252,31 @@ describe('a text that names an erased person', () => {
     const { erasureId } = await erasePerson(context, ['user_mail']);
     expect(await listed(erasureId)).toContain('meeting/meet_mail/notes');
     expect(await findTablesWith(database, email)).toEqual(['contact', 'meeting']);
+  });
+
+  it('is a report of a builder that knows the person by a former address only', async () => {
+    await addUser('user_moved', 'Mona Moved');
+    const sourceAuthor = { externalId: 'author-3', name: 'Mona Moved', email: 'user_moved@people.example' };
+    await addReport('phrep_moved', 'Walk', { sourceAuthor });
+    const away = `update photo_report set builder_id = (select id from builder where id <> ? limit 1), project_id = null where id = ?`;
+    await run(away, BUILDER, 'phrep_moved');
+    await updateUser({ ...context, source: OPERATOR }, 'user_moved', { email: 'mona@people.example' });
+    await erasePerson(context, ['user_moved']);
+    expect(await findTablesWith(database, 'Mona Moved')).toEqual([]);
+  });
+
+  it('is not the report of another user whose address a row with the id of the erased person has', async () => {
+    await addUser('user_living', 'Bob Living');
+    const email = 'user_living@people.example';
+    await addReport('phrep_living', 'Walk', { sourceAuthor: { externalId: 'author-4', name: 'Bob Living', email } });
+    await copyRow('contact', CONTACT.id, { id: 'con_again', name: 'Olga Once' });
+    await erasePerson(context, ['con_again']);
+    await run(`delete from contact where id = 'con_again'`);
+    await copyRow('contact', CONTACT.id, { id: 'con_again', name: 'Anne Anybody', email });
+    await replayErasures(context);
+    expect(await findTablesWith(database, 'Anne Anybody')).toEqual([]);
+    const author = `select source_author ->> 'name' as name from photo_report where id = 'phrep_living'`;
+    expect(await run(author)).toEqual([{ name: 'Bob Living' }]);
   });
 
   it('is only one of the builders of the person', async () => {
