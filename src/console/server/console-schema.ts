@@ -126,7 +126,8 @@ function observe(
   return (args, context, info) => {
     const selection = findSelection(info);
     const isSearched = personal.isSearchedByName && Boolean((args as { search?: string | null }).search?.trim());
-    if (!isSearched && !personal.isPersonal(selection)) return create(args, context, info);
+    const isOfPeople = personal.isOfPerson || isSearched;
+    if (!isOfPeople && !personal.isPersonal(selection)) return create(args, context, info);
     // Also where no record names a known person: some have a name without an account.
     context.personalReads.requireAllowed();
     const observed = { ...info, selection: withProperties(selection, personal) };
@@ -134,7 +135,7 @@ function observe(
     return async (source) => {
       const result = await resolve(source);
       // The total of a page behind the last one is about the people of the first.
-      const isBehind = isSearched && (args.offset || args.cursor) && toRecords(result).length === 0;
+      const isBehind = isOfPeople && (args.offset || args.cursor) && toRecords(result).length === 0;
       const first = { ...args, offset: 0, cursor: null };
       const records = toRecords(isBehind ? await create(first, context, observed)(source) : result);
       for (const record of records.filter(Boolean) as object[]) {

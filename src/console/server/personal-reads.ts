@@ -94,6 +94,8 @@ export interface PersonalType {
   isPersonal(selection: Selection | null): boolean;
   /** Whether a search finds the records by the person's name, so that they are the person's whatever is selected of them. */
   isSearchedByName: boolean;
+  /** Whether the records are those of a person, or of a person's record, so that they are the person's whatever is selected of them. */
+  isOfPerson: boolean;
   /** Properties that are read in addition: the person's id, and the record's where its author may have no account. */
   properties: readonly string[];
   findPeople(record: object): string[];
@@ -117,13 +119,11 @@ export function findPersonalType(type: GraphQLNamedType, parent = ''): PersonalT
   };
   // The author of a report may have no account.
   const namesOthers = (record: object) => 'sourceAuthor' in record && findPeople(record).length === 0;
-  const common = { findPeople, namesOthers };
+  const common = { findPeople, namesOthers, isOfPerson: getPersonalData(parent).of !== undefined };
   if (property === 'id') return { properties: [property], isPersonal: () => true, isSearchedByName: true, ...common };
   const personal = new Set([property, summary, 'closingReason', ...name, ...email, ...cleared, ...file, ...people]);
-  // The records of a field of a person are the person's, whatever is selected of them.
-  const isOfPerson = Object.values(getPersonalData(parent).of ?? {}).includes('id');
   const isPersonal = (selection: Selection | null) =>
-    isOfPerson || selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
+    selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
   const hasAuthor = isObjectType(type) && 'sourceAuthor' in type.getFields();
   const properties = [hasSummary ? `${summary}.id` : property, ...(hasAuthor ? ['id'] : [])];
   return { properties, isPersonal, isSearchedByName: hasSummary, ...common };
@@ -141,6 +141,7 @@ const PERSON_ID = /^(user|wkr)_[a-z0-9]{1,200}$/;
 const DEFECT: PersonalType = {
   properties: ['id'],
   isSearchedByName: false,
+  isOfPerson: false,
   isPersonal: (selection) => selection === null || [...selection.paths].some((path) => path.startsWith('assignees')),
   findPeople: (record) => findAssignees(record).filter((id) => PERSON_ID.test(id)),
   namesOthers: (record) => findAssignees(record).some((id) => !PERSON_ID.test(id)),

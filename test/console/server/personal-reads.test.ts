@@ -206,12 +206,12 @@ describe('personal data that staff read', () => {
 
   it('is recorded of the lists of a person, whatever is selected of their records (CON-5)', async () => {
     const sent = async (query: string) => {
-      service.clock.advance(3_600_000);
-      const before = (await reads()).length;
-      expect((await operator.query(query)).errors).toBeUndefined();
-      return (await reads())
-        .slice(before)
-        .map(({ personId, ...entry }) => [personId, entry.builderId, entry.valuesAfter]);
+      // By a reader of whom nothing was recorded within the hour.
+      const reader = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: newId('user', 0) }));
+      const before = new Set((await reads()).map(({ id }) => id));
+      expect((await reader.query(query)).errors).toBeUndefined();
+      const added = (await reads()).filter(({ id }) => !before.has(id));
+      return added.map(({ personId, ...entry }) => [personId, entry.builderId, entry.valuesAfter]);
     };
     const [row] = await sql('select worker_id from induction where builder_id = ? limit 1', [builderId]);
     const { worker_id: workerId } = row as { worker_id: string };
@@ -225,6 +225,23 @@ describe('personal data that staff read', () => {
     const worker = `{ findWorkers(builderId: "${builderId}", id: "${workerId}") { data { ${lists} } } }`;
     expect(await sent(worker)).toEqual([[workerId, builderId, { categories: ['Induction', 'SignOnVisit', 'Worker'] }]]);
     const { id, builderIds } = service.findDemoUser(({ regionId }) => regionId === 'au1');
+    // Also the total behind the last page, and records of the person's records.
+    const behind = 'visits(offset: 1000) { meta { totalCount } }';
+    expect(await sent(worker.replace(lists, behind))).toEqual([
+      [workerId, builderId, { categories: ['SignOnVisit', 'Worker'] }],
+    ]);
+    await sql(
+      `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id, type,
+          occurred_at, status, visit_id)
+        select 'saevt_list1', ?, ?, (select min(id) from integrator), builder_id, project_id, worker_id, 'list-1', 'SIGN_ON', ?, 'APPLIED', id
+          from sign_on_visit where id = 'signon_list1'`,
+      [at, at, at],
+    );
+    expect(await sent(worker.replace(lists, 'visits { data { events { data { type } } } }'))).toEqual([
+      [workerId, builderId, { categories: ['SignOnEvent', 'SignOnVisit', 'Worker'] }],
+    ]);
+    const members = await sent(`{ people(builderId: "${builderId}") { data { id } } }`);
+    expect(members).toContainEqual([expect.any(String), builderId, { categories: ['Membership'] }]);
     const memberships = await sent(`{ person(user: "${id}") { memberships { role } } }`);
     expect(memberships).toContainEqual([id, null, { categories: ['User'] }]);
     expect(memberships).toContainEqual([id, builderIds[0], { categories: ['Membership'] }]);
@@ -270,6 +287,8 @@ describe('personal data that staff read', () => {
       (valuesAfter!.categories as string[]).includes('SignOnConflict'),
     );
     expect(people.map(({ personId }) => personId).sort()).toEqual([workerId, recorded].sort());
+    const read = people.find(({ personId }) => personId === recorded)!;
+    expect(read.valuesAfter).toEqual({ categories: ['SignOnConflict', 'SignOnEvent'] });
   });
 
   it('is in no message about a user of whom only the id was given, which is a read of the user (CON-5)', async () => {

@@ -80,10 +80,14 @@ export const attendanceArea: ConsoleArea = {
   fields: {
     Conflict: {
       description: ({ code }: ShownConflict) => CONFLICTS[code],
-      recordedEvent: ({ eventId }: ShownConflict, _, context, info) =>
-        eventId && context.loaders.load(signOnEvents.select(findSelection(info)), eventId),
-      visit: ({ visitId }: ShownConflict, _, context, info) =>
-        visitId && context.loaders.load(visits.select(findSelection(info)), visitId),
+      recordedEvent({ eventId, eventWorkerId, builderId }: ShownConflict, _, context, info) {
+        if (eventId) context.personalReads.add(eventWorkerId!, 'SignOnEvent', builderId);
+        return eventId && context.loaders.load(signOnEvents.select(findSelection(info)), eventId);
+      },
+      visit({ visitId, eventWorkerId, builderId }: ShownConflict, _, context, info) {
+        if (visitId) context.personalReads.add(eventWorkerId!, 'SignOnVisit', builderId);
+        return visitId && context.loaders.load(visits.select(findSelection(info)), visitId);
+      },
     },
   },
 };

@@ -95,6 +95,9 @@ export const peopleArea: ConsoleArea = {
     people: listOperation('person.read', async (context, { hasPassword, ...filter }, page) => {
       const { users, nextCursor } = await listUsers(context, { ...filter, password: hasPassword }, page);
       const people = users.map((user) => toConsoleUser(context, user));
+      const { builderId } = filter as { builderId?: string | null };
+      // Each is a member of the builder.
+      if (builderId) for (const { id } of people) context.personalReads.add(id, 'Membership', builderId);
       return toPage(people, nextCursor);
     }),
     person: { action: 'person.read', resolve: (_, { user }, context) => findUser(context, user) },
