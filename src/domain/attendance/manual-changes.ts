@@ -32,7 +32,7 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
     const changed = visit.closedAt === null;
     if (!changed && context.expectedUpdatedAt !== undefined) {
       throw editConflict(
-        `${visit.closedBy} closed it at ${visit.closedAt}: ${visit.closingReason ?? 'without a reason'}`,
+        `${visit.closedBy ?? 'Somebody'} closed it at ${visit.closedAt}: ${visit.closingReason ?? 'without a reason'}`,
       );
     }
     if (changed) {

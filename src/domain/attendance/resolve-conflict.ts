@@ -30,7 +30,7 @@ export async function resolveConflict(context: ChangeContext, { id, resolution, 
       const isRepeated = conflict.resolution === resolution && conflict.resolvedBy === by;
       if (isRepeated && conflict.resolutionReason === reason) return;
       throw editConflict(
-        `${conflict.resolvedBy} resolved it at ${conflict.resolvedAt} (${conflict.resolution}): ${conflict.resolutionReason}`,
+        `${conflict.resolvedBy ?? 'Somebody'} resolved it at ${conflict.resolvedAt} (${conflict.resolution}): ${conflict.resolutionReason}`,
       );
     }
     const { builderId, workerId } = conflict;

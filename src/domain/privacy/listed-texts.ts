@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasurePlace } from '../../../entities/erasure.entity.ts';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { isObject } from '../../../schema/is-object.ts';
+import { toArrayText } from '../../database/array-text.ts';
 import { getErrorCode } from '../../database/errors.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { canonicalJson, createFingerprint } from '../canonical-json.ts';
@@ -179,7 +180,9 @@ async function updateRow(
   const json = [...columns.values()].filter(isJson).map(({ fieldNames }) => fieldNames[0]);
   const names = Object.keys(changes);
   const sets = names.map((name) => `${quote(name)} = ?${json.includes(name) ? '::jsonb' : ''}`);
-  const values = Object.entries(changes).map(([name, value]) => (json.includes(name) ? JSON.stringify(value) : value));
+  const values = Object.entries(changes).map(([name, value]) =>
+    json.includes(name) ? JSON.stringify(value) : Array.isArray(value) ? toArrayText(value) : value,
+  );
   const sql = `update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)}::text = ?`;
   await em.execute(sql, [...values, id]).catch((error) => {
     throw getErrorCode(error) === '23505' ? new InvalidInputError('replace', NOT_UNIQUE) : error;
