@@ -127,15 +127,19 @@ const send = async (path: string, init: RequestInit = {}, { origin } = instance)
   await response.arrayBuffer();
 };
 
-/** Runs the work while a transaction, which is longer than statements may wait, has locked a table. */
-async function runLocked(lock: string, work: () => Promise<void>[], seconds = 9): Promise<void> {
+/** Runs the work while a transaction has locked a table, by default for longer than statements may wait. */
+async function runLocked(
+  lock: string,
+  work: () => Promise<void>[],
+  hold: () => Promise<unknown> = () => sleep(9_000),
+): Promise<void> {
   const connection = new pg.Client({ connectionString: environment.settings.DATABASE_URL_AU1 });
   await connection.connect();
   await connection.query('begin');
   await connection.query(`lock table ${lock}`);
-  const unlocked = sleep(seconds * 1000).then(() => connection.end());
+  const held = hold();
   pending = Promise.all(work());
-  await unlocked;
+  await held.finally(() => connection.end());
 }
 
 const repeat = (count: number, work: () => Promise<void>) => Array.from({ length: count }, work);
@@ -157,7 +161,14 @@ async function requestLocked(): Promise<void> {
     const list = () => stalled.then(() => send(`/builders/${builderId}/projects`, { headers }));
     return [...graphql, ...repeat(400, list)];
   };
-  await runLocked('project in access exclusive mode', requestAll, 12);
+  // Operations end late on a busy machine.
+  const hold = () => Promise.all([sleep(12_000), waitForSeries('graphql_operations_total{operation="Projects"')]);
+  await runLocked('project in access exclusive mode', requestAll, hold);
+}
+
+/** Waits until there is a series whose name and labels begin so. */
+async function waitForSeries(begin: string): Promise<void> {
+  while (![...(await scrape(instance)).values.keys()].some((series) => series.startsWith(begin))) await sleep(500);
 }
 
 /** Waits until so many connections of reads are stalled. */
@@ -253,7 +264,7 @@ describe.skipIf(isPromtoolMissing)(
             return send(`/builders/${builderIds.at(-1)}/meetings`, { method: 'POST', headers, body }, small);
           }),
         );
-      const observed = await observe(small, () => runLocked('meeting in share mode', write, 12));
+      const observed = await observe(small, () => runLocked('meeting in share mode', write, () => sleep(12_000)));
       await pending;
       const pattern = /^share_rejections_total\{limit="writes",reason="service"/;
       await expectToFire('ServiceFull', observed, pattern, { limit: 'writes' });

@@ -8,7 +8,7 @@ export const STAFF_ROLES = Object.values(StaffRole);
 
 /** Reads of the console, beside the audited `person.read`, and what changes of internal clients need too: such a client reads all builders. */
 export const CONSOLE_ACTIONS = {
-  'access.read': 'List and show integrators, clients, connections, users, memberships and image hosts.',
+  'access.read': 'List and show integrators, clients, connections and image hosts.',
   'records.read': "Read builders' records with the scopes of the role.",
   'audit.read': 'List the audit log.',
   'internal_client.changed': 'Create, change and enable internal clients, and rotate their secrets.',
