@@ -25,10 +25,10 @@ export function bindTexts({ em, driver }: MikroORM): void {
     }
   };
   connection.execute = (async (query, params = [], method, transaction, ...others) => {
-    const isText = typeof query === 'string' && Array.isArray(params);
-    const { sql, parameters } = isText ? format(query, params) : { sql: '', parameters: [] };
-    if (parameters.length === 0 || parameters.length > MAX_VALUES)
+    const bound = typeof query === 'string' && Array.isArray(params) ? format(query, params) : null;
+    if (!bound?.parameters.length || bound.parameters.length > MAX_VALUES)
       return execute(query, params, method, transaction, ...others);
+    const { sql, parameters } = bound;
     const executor = {
       executeQuery: (compiled: object, options: object) =>
         (transaction ?? connection.getClient()).executeQuery({ ...compiled, parameters } as never, options),

@@ -8,7 +8,7 @@ import { importFolder } from '../../data-transfer/import.ts';
 import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
-import { NO_DOMAIN, parseId } from '../../domain/access/access-values.ts';
+import { isOfErased, parseId } from '../../domain/access/access-values.ts';
 import { recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
 import { type ChangeContext, inTransaction, requireRow } from '../../domain/change-context.ts';
 import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
@@ -116,7 +116,7 @@ function toAuditedChange({ kind, key, builderId, before, after }: AccessChange) 
 /** Returns the messages about a changed address, to both addresses. An import of an erased person changes it until the erasure is applied. */
 function toMessages({ before, after }: AccessChange): Message[] {
   const [previousEmail, email] = [String(before.email), String(after.email)];
-  if (before.email === undefined || previousEmail.endsWith(NO_DOMAIN)) return [];
+  if (before.email === undefined || isOfErased(previousEmail)) return [];
   return createAddressChangeMessages({ name: String(after.name), email, previousEmail });
 }
 

@@ -9,7 +9,7 @@ import { toArrayText } from '../../database/array-text.ts';
 import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { NO_DOMAIN } from '../access/access-values.ts';
+import { isOfErased, NO_DOMAIN } from '../access/access-values.ts';
 import { recordErasure } from '../audit/maintain-audit-log.ts';
 import type { ChangeContext } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
@@ -136,7 +136,7 @@ async function erasePersonRows(
   person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];
   // A record that was erased before names no person.
   person.names = person.names.filter((name) => name !== pseudonym);
-  person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
+  person.emails = person.emails.filter((email) => !isOfErased(email));
   const formerNames = (await selectFormerNames(em, erasure.subjectIds)).filter((name) => name !== pseudonym);
   const email = `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`;
   // Before the audit log is changed, which says who closed a visit.

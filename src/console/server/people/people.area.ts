@@ -95,7 +95,7 @@ export const peopleArea: ConsoleArea = {
     people: listOperation('person.read', async (context, { hasPassword, ...filter }, page) => {
       const { users, nextCursor } = await listUsers(context, { ...filter, password: hasPassword }, page);
       const people = users.map((user) => toConsoleUser(context, user));
-      const { builderId } = filter as { builderId?: string | null };
+      const { builderId } = filter;
       // Each is a member of the builder.
       if (builderId) for (const { id } of people) context.personalReads.add(id, 'Membership', builderId);
       return toPage(people, nextCursor);
