@@ -61,7 +61,8 @@ export async function startDeployment(settings: Record<string, string> = {}): Pr
   const close = async () => {
     for (const stop of stops) await stop();
     await Promise.all([au1!.close(), us1!.close()]);
-    await rm(folder, { recursive: true, force: true });
+    // Work that no request waits for any longer can still write a file.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   return { baseUrl, databases, clock, startInstance, close };
 }

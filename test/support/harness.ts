@@ -160,7 +160,8 @@ export async function startService(
     for (const app of apps) await app.close();
     for (const databases of opened) await Promise.all(REGIONS.map((region) => databases[region].close()));
     for (const database of made) await database.drop();
-    await rm(dataDir, { recursive: true, force: true });
+    // A rendition that no request waits for any longer can still be stored.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
   return new Service(app, opened[0]!, clock, tokens, another, stop, dataDir);
 }

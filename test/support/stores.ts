@@ -41,7 +41,8 @@ export async function startStore(
   await app.listen({ port, host: '127.0.0.1' });
   const stop = async () => {
     await app.close();
-    await rm(folder, { recursive: true, force: true });
+    // Work that no request waits for any longer can still write a file.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   return { storages, openWithClockBehind, baseUrl, folder, stop };
 }

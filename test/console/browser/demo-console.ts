@@ -122,7 +122,8 @@ export async function startDemoConsole(): Promise<DemoConsole> {
       await app.close();
       await Promise.all(Object.values(databases).map((database) => database.close()));
       await Promise.all([au1.drop(), us1.drop()]);
-      await rm(folder, { recursive: true, force: true });
+      // A rendition that no request waits for any longer can still be stored.
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

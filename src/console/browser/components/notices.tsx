@@ -1,4 +1,4 @@
-import { useContext, useEffect } from 'react';
+import { useContext, useLayoutEffect } from 'react';
 import { useScope } from '../shared/scope.tsx';
 import { CopyButton } from './copy.tsx';
 import { UncopiedSecret } from './drawer.tsx';
@@ -26,7 +26,8 @@ export const EditConflict = ({ present }: { present?: string }) => (
 /** Shows a secret once, with a button that copies it, without which its dialog asks before it closes. */
 export function SecretBox({ label, secret }: { label: string; secret: string }) {
   const setUncopied = useContext(UncopiedSecret);
-  useEffect(() => {
+  // Before the secret is painted, or a key that is pressed at once closes its dialog.
+  useLayoutEffect(() => {
     setUncopied(true);
     return () => setUncopied(false);
   }, [setUncopied]);
