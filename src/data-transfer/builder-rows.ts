@@ -1,5 +1,6 @@
 import type { MetadataStorage } from '@mikro-orm/core';
 import pg from 'pg';
+import { isCleanText } from '../../schema/text.ts';
 import { builderCondition } from '../domain/privacy/erase-builder.ts';
 import { listPersonalTables, quote } from '../domain/privacy/personal-tables.ts';
 import type { Folder } from '../shared/folder.ts';
@@ -96,7 +97,7 @@ async function findNamedIds(
     if (!source) continue;
     await readRows(source.createReadStream(), (row) => {
       if (row[builder!.field] !== builderId) return;
-      for (const field of fields) if (typeof row[field] === 'string') named.add(row[field]);
+      for (const id of fields.map((field) => row[field])) if (typeof id === 'string' && isCleanText(id)) named.add(id);
     });
   }
   return named;

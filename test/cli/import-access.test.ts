@@ -541,6 +541,12 @@ describe('import --builder', () => {
     expect(await userOf(SAM.id)).toMatchObject({ name: SAM.name, email: SAM.email, disabled_at: null });
   });
 
+  it('rejects a member with U+0000 in the id, and names the field', async () => {
+    const rows = { users: [SAM], memberships: [membership('user_\0', 'buil_a')] };
+    const { code, err } = await importRows(rows, '--builder', 'buil_a');
+    expect([code, err]).toEqual([1, expect.stringContaining('memberships.ndjson:1: userId: ')]);
+  });
+
   it('rejects what is no id of a builder', async () => {
     expect(await cli.errorOf(['import', folder, '--builder', 'x'])).toBe(
       '--builder: "x" is not an id such as buil_a1b2c3.',
