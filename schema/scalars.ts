@@ -77,8 +77,10 @@ export const Timestamp = scalar<string>({
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Canonical timestamps, the most frequent ones. Days after the 28th are excluded: they need a calendar. */
-const CANONICAL = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+/** Month and day of a date, except 29 February, which needs a calendar. */
+const MONTH_DAY = '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)';
+/** Canonical timestamps, the most frequent ones. */
+const CANONICAL = new RegExp(`^(?!0000)\\d{4}-${MONTH_DAY}T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`);
 
 /** Returns an ISO 8601 date-time in UTC with milliseconds; null for an invalid one, such as 31 February. */
 export function toInstant(text: string): string | null {

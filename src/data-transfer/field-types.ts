@@ -114,13 +114,9 @@ export function createEnumType(values: readonly string[]): FieldType {
   );
 }
 
-/** A timestamp in the stored format on days 1 to 28, which is always valid. The shortcut halves the time of validation. */
-const STORED_FORMAT = /^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-
 export const timestamp: FieldType = {
   label: 'timestamp',
   read(value, path, report) {
-    if (typeof value === 'string' && STORED_FORMAT.test(value)) return value;
     const instant = typeof value === 'string' ? toInstant(value) : null;
     if (instant !== null) return instant;
     report(path, 'must be an ISO 8601 date-time with a time zone, such as 2026-03-02T07:30:00.000Z');

@@ -76,4 +76,14 @@ describe('a timestamp that is sent', () => {
     '2026-03-02T24:00:00Z',
     '0000-01-01T00:00:00Z',
   ])('%s is refused (IDN-8)', (text) => expect(toInstant(text)).toBeNull());
+
+  it.each([2024, 2026])('may have each day of %i and no other (IDN-8)', (year) => {
+    const days = Array.from({ length: 14 * 33 }, (_, at) => [Math.floor(at / 33), at % 33]);
+    const texts = days.map((parts) => [year, ...parts.map((part) => String(part).padStart(2, '0'))].join('-'));
+    const accepted = texts.filter((text) => toInstant(`${text}T12:00:00.000Z`) !== null);
+    const first = Date.UTC(year, 0, 1);
+    const length = (Date.UTC(year + 1, 0, 1) - first) / 86_400_000;
+    const calendar = Array.from({ length }, (_, day) => new Date(first + day * 86_400_000).toISOString().slice(0, 10));
+    expect(accepted).toEqual(calendar);
+  });
 });
