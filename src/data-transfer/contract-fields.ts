@@ -70,7 +70,7 @@ const BUILT_IN: Record<string, types.FieldType> = {
 };
 
 /** Custom scalars validate themselves; their JSON schema has the pattern of an id. */
-function toScalarFieldType(scalar: GraphQLScalarType): types.FieldType {
+export function toScalarFieldType(scalar: GraphQLScalarType): types.FieldType {
   const builtIn = BUILT_IN[scalar.name];
   if (builtIn) return builtIn;
   const { pattern } = (scalar.extensions.jsonSchema ?? {}) as { pattern?: string };

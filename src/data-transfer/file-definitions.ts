@@ -9,6 +9,7 @@ import { InductionAnswer } from '../../entities/induction-answer.type.ts';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { Meeting } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
@@ -27,6 +28,7 @@ import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import { findIdKind, type IdKind } from '../../schema/ids.ts';
 import { isOfErased, NO_DOMAIN } from '../domain/access/access-values.ts';
+import { NoteDeepLink, NoteWebLink } from '../domain/meetings/note-links.ts';
 import {
   normalizeReportRow,
   REPORTS_WITH_PAGES,
@@ -35,7 +37,7 @@ import {
   validateReportWithPages,
 } from '../domain/photo-reports/stored-report.ts';
 import type { FieldError } from '../shared/errors.ts';
-import { createObjectType } from './contract-fields.ts';
+import { createObjectType, toScalarFieldType } from './contract-fields.ts';
 import {
   createEnumType,
   createTextType,
@@ -152,6 +154,13 @@ const declarations: (Partial<FileDefinition> & Pick<FileDefinition, 'entity'>)[]
       integratorId: 'The integrator that made it.',
       sourceApp: 'Application of the integrator.',
       externalSourceId: 'Identifier of the meeting there.',
+    },
+  },
+  {
+    entity: MeetingNote,
+    fieldTypes: {
+      sourceDeepLink: () => toScalarFieldType(NoteDeepLink),
+      sourceWebLink: () => toScalarFieldType(NoteWebLink),
     },
   },
   {

@@ -12,7 +12,8 @@ const CONTENT_TYPES: Record<string, string> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 };
 
-const SEGMENT = '[A-Za-z0-9_][A-Za-z0-9._-]{0,99}';
+/** A part of a key, such as an id, which has at most 200 characters. */
+const SEGMENT = '[A-Za-z0-9_][A-Za-z0-9._-]{0,199}';
 const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
 
 /** Whether the text is a valid object key, without characters that file systems or URLs interpret. */

@@ -149,6 +149,15 @@ describe('an import rejects a row', () => {
       [['url', 'must be an address that begins with https://']],
     ],
     [
+      'has links of a note that browsers run (MTG-15)',
+      'meeting-notes',
+      { sourceDeepLink: 'javascript:alert(1)', sourceWebLink: 'javascript:alert(1)' },
+      [
+        ['sourceDeepLink', expect.stringContaining('must be an https: address')],
+        ['sourceWebLink', expect.stringContaining('must be an https: address')],
+      ],
+    ],
+    [
       'has a text that is too long for an index',
       'cost-codes',
       { code: 'x'.repeat(1001) },

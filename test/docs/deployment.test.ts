@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { listSettings } from '../../src/config/settings.ts';
@@ -123,7 +124,25 @@ describe('deploy/builder-api.service', () => {
 });
 
 describe('the package', () => {
-  it('contains the deployment files and the documentation', () => {
-    expect(files).toEqual(expect.arrayContaining(['deploy', 'docs']));
+  it('contains the deployment files but for programs of the build, and the documentation', () => {
+    const tracked = execFileSync('git', ['ls-files', 'deploy'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+    const packed = tracked.filter((path) => files.some((pattern: string) => matchesGlob(path, pattern)));
+    expect(packed).toEqual(tracked.filter((path) => !path.endsWith('.js')));
+    expect(files).toContain('docs');
   });
+
+  it.each(['.env', 'certificate.pem', 'certificate.pem.key', 'prometheus/metrics-token'])(
+    'and the repository and images leave out the secret deploy/%s',
+    (name) => {
+      const path = `deploy/${name}`;
+      expect(files.filter((pattern: string) => matchesGlob(path, pattern))).toEqual([]);
+      for (const ignored of ['.gitignore', '.dockerignore'])
+        expect(
+          read(ignored)
+            .split('\n')
+            .some((pattern) => matchesGlob(path, pattern.replace(/^\//, ''))),
+          ignored,
+        ).toBe(true);
+    },
+  );
 });

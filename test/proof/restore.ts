@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,6 +54,8 @@ export async function restore({ seconds, log }: { seconds: number; log: Log }) {
     const before = await load('before');
     await sleep((seconds * 1000) / 2);
     await runBackupCommands('base-backup', env);
+    const { mode } = await stat(join(env.BACKUP!, 'base.tar'));
+    if (mode & 0o077) throw new Error('Other users can read the base backup.');
     log('base backup taken under load');
     await sleep((seconds * 1000) / 2);
     await before.end();

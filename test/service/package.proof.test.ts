@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,9 @@ let program: string;
 let env: Record<string, string>;
 const drops: (() => Promise<void>)[] = [];
 
+/** Files of a composition, where deploy/compose.yaml and prometheus.yaml look for them. */
+const SECRETS = ['deploy/.env', 'deploy/certificate.pem.key', 'deploy/prometheus/metrics-token'];
+
 /** Settings of npm, vitest and the project, which an operator's shell does not have. */
 const NPM = /^(npm_|NODE_ENV$|VITEST|TEST$|INIT_CWD$)/;
 
@@ -37,6 +40,7 @@ beforeAll(async () => {
   const prefix = join(folder, 'installed');
   const [first, ...commands] = readBlock('docs/operations.md', 'commands:package').split(' && ');
   expect(first).toBe('npm ci');
+  for (const secret of SECRETS) await writeFile(join(checkout, secret), 'secret');
   const npmEnv = { ...environmentOf(NPM), npm_config_prefix: prefix, npm_config_audit: 'false' };
   await run('bash', ['-euc', commands.join(' && ')], { cwd: checkout, env: npmEnv, maxBuffer: 2 ** 26 });
   installed = join(prefix, 'lib/node_modules/builder-integration-api');
@@ -71,6 +75,12 @@ describe('the packed project, installed by the commands of docs/operations.md', 
       const text = await readFile(join(modules, name, 'package.json'), 'utf8');
       expect([name, JSON.parse(text).version]).toEqual([name, packages[`node_modules/${name}`].version]);
     }
+  });
+
+  it('contains no secret that an operator keeps in the checkout', async () => {
+    const found = await readdir(join(installed, 'deploy'), { recursive: true });
+    expect(found).toContain('prometheus/prometheus.yaml');
+    expect(found.filter((path) => SECRETS.includes(`deploy/${path}`))).toEqual([]);
   });
 
   it('migrates the databases and runs operator commands', async () => {

@@ -74,6 +74,15 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(found).toBe(body.length);
   });
 
+  it('takes files of builders with the longest ids that an import accepts (UPL-5)', async () => {
+    const longest = BUILDER.padEnd(200, 'x');
+    const key = createUploadKey(longest);
+    expect((await put(await storage.createUploadUrl(key, TYPE, 5), 'bytes')).status).toBe(200);
+    const copied = createObjectKey('photos', longest, TYPE);
+    await storage.byteStore.copy(key, copied, TYPE);
+    expect(await (await fetch(storage.createDownloadUrl(copied, TYPE))).text()).toBe('bytes');
+  });
+
   it('knows other bytes under the same key by their version', async () => {
     const key = await uploaded('first');
     const first = (await storage.byteStore.stat(key))!.version;
