@@ -11,7 +11,7 @@ import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent
 import { freePort } from '../support/ports.ts';
 import { readBlock } from '../support/printed-blocks.ts';
 
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 600_000;
 const run = promisify(execFile);
 
 let folder: string;
