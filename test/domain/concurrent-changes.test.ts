@@ -207,7 +207,7 @@ describe('two identities of a provider that sign in at once with the address of 
     const results: Promise<string | null>[] = [];
     await other.whileOpen('select 1 from app_user where id = $1 for update', [userId], async () => {
       for (const subject of ['first', 'second']) {
-        results.push(findStaffUser(context, { issuer: 'https://sign-in.example', subject, email }));
+        results.push(findStaffUser(context, { issuer: 'https://sign-in.example', subject, email }, true));
       }
       await other.untilWaiting(2);
     });

@@ -14,10 +14,29 @@ export interface Identity {
 }
 
 /**
+ * Whether somebody else has got the address of a staff user: one with the address in any region is bound to another identity in any region.
+ * CON-19.
+ */
+export async function isSuccessor(contexts: readonly ChangeContext[], identity: Identity): Promise<boolean> {
+  const { issuer, subject, email } = identity;
+  if (email === null) return false;
+  const find = (filter: object) => contexts.map(({ database }) => database.fork().find(User, filter));
+  const owners = (await Promise.all(find({ email: toStoredEmail(email) }))).flat();
+  const bound = (await Promise.all(find({ id: owners.map(({ id }) => id), oidcSubject: { $ne: null } }))).flat();
+  return bound.some(({ oidcIssuer, oidcSubject }) => oidcIssuer !== issuer || oidcSubject !== subject);
+}
+
+/**
  * Returns the id of the enabled staff user of the region whom the identity is bound to; null without one. An identity that is bound to nobody is
  * bound to the staff user with its e-mail address, unless that user is bound to another one: somebody else may have got the address. CON-19.
+ *
+ * @param mayBind whether it is not that of a successor
  */
-export function findStaffUser(context: ChangeContext, { issuer, subject, email }: Identity): Promise<string | null> {
+export function findStaffUser(
+  context: ChangeContext,
+  { issuer, subject, email }: Identity,
+  mayBind: boolean,
+): Promise<string | null> {
   return inTransaction(context, async (em, now, record) => {
     const identity = { oidcIssuer: issuer, oidcSubject: subject };
     const bound = await em.findOne(User, identity);
@@ -29,7 +48,7 @@ export function findStaffUser(context: ChangeContext, { issuer, subject, email }
     if (!user || user.email !== toStoredEmail(email)) return null;
     const subjects = { objectId: user.id, personId: user.id };
     if (user.oidcSubject === subject && user.oidcIssuer === issuer) return user.id;
-    if (user.oidcSubject !== null) {
+    if (user.oidcSubject !== null || !mayBind) {
       await record({ ...subjects, action: 'staff.identity_refused', after: { oidcIssuer: issuer } });
       return null;
     }

@@ -147,6 +147,25 @@ describe('the sign-in of staff users at an OpenID Connect provider', () => {
     expect(await findEntries('staff.identity_refused')).toHaveLength(before + 1);
   });
 
+  it.each([
+    ['the same', 'user.kim@operator.example'],
+    ['another', 'user.kim.hill@operator.example'],
+  ])(
+    'refuses it in a region without a binding too, where the user has %s address in the other one',
+    async (_, email) => {
+      await signIn('kim');
+      const [au1, us1] = Object.values(service.databases).map((database) => database.fork());
+      await au1!.nativeUpdate(User, { id: 'user_kim' }, { email });
+      await us1!.nativeUpdate(User, { id: 'user_kim' }, { oidcIssuer: null, oidcSubject: null });
+      const { view } = await signIn('successor');
+      await au1!.nativeUpdate(User, { id: 'user_kim' }, { email: 'user.kim@operator.example' });
+      expect(view).toMatchObject({ status: 403, heading: 'You have no access to the console' });
+      expect(await us1!.find(User, { id: 'user_kim', oidcSubject: { $ne: null } })).toEqual([]);
+      const { browser } = await signIn('kim');
+      expect((await browser.query(ME)).data.me).toMatchObject({ id: 'user_kim', regions: ['au1', 'us1'] });
+    },
+  );
+
   it('unbinds with a change of the e-mail address here, which ends the sessions', async () => {
     const { browser } = await signIn('kim');
     await changeEmail('kim.away@operator.example');

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import * as openid from 'openid-client';
-import { findStaffUser } from '../../../domain/access/staff-identities.ts';
+import { findStaffUser, isSuccessor } from '../../../domain/access/staff-identities.ts';
 import { PageError } from '../../../oauth/interaction/page-error.ts';
 import { html } from '../../../oauth/interaction/pages/html.ts';
 import { toIdentityCredential } from '../../../oauth/interaction/sessions.ts';
@@ -43,9 +43,12 @@ export async function finishOpenIdSignIn(page: SignInRequest, provider: OpenIdPr
   const checks = deriveChecks(secret, page.returnPath);
   if ((page.request.query as { state?: unknown }).state !== checks.state) throw signInExpired();
   const identity = await provider.identify(readQuery(page), checks).catch(throwPageError(page));
+  const contexts = page.databases.map((database) => page.createChangeContext(database, null));
+  const mayBind = !(await isSuccessor(contexts, identity));
   let count = 0;
-  for (const database of page.databases) {
-    const userId = await findStaffUser(page.createChangeContext(database, null), identity);
+  for (const context of contexts) {
+    const { database } = context;
+    const userId = await findStaffUser(context, identity, mayBind);
     if (userId === null) continue;
     const credential = toIdentityCredential(identity.issuer, identity.subject);
     await page.startSession(database, { id: userId, credential });
