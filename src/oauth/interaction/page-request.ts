@@ -4,6 +4,7 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import type { FairShares } from '../../limits/fair-shares.ts';
 import { toNetwork } from '../../network/client-network.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { toComparableText } from '../../shared/comparable-text.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { newSecret } from '../../shared/secrets.ts';
 import { toAuditOrigin } from '../audit-origin.ts';
@@ -75,10 +76,17 @@ export abstract class PageRequest<Dependencies extends PageDependencies = PageDe
     this.cookies = new SecretCookies(request, reply, baseUrl.startsWith('https:'));
   }
 
-  /** Creates the session of a user who has signed in. A new browser id prevents session fixation. */
+  /**
+   * Creates the session of a user who has signed in, and ends the browser's sessions of people with other addresses in all regions: pages show
+   * the users of all. A new browser id prevents session fixation.
+   */
   async startSession(database: Database, account: Account): Promise<void> {
-    const previousBrowserId = this.browserIdIn(database);
-    if (previousBrowserId !== null) await deleteSession(database, previousBrowserId);
+    for (const each of Object.values(this.dependencies.databases)) {
+      const browserId = this.browserIdIn(each);
+      const user = each === database ? null : await findSessionUser(each, browserId, this.now, 'user');
+      const isSame = user !== null && toComparableText(user.email) === account.email;
+      if (browserId !== null && !isSame) await deleteSession(each, browserId);
+    }
     await createSession(database, this.renewBrowserIdIn(database), account, this.now);
   }
 

@@ -24,6 +24,7 @@ beforeAll(async () => {
   await addUser(deployment, 'user_both', ['buil_a']);
   await addUser(deployment, 'user_us', [], { region: 'us1', email: 'user_both@example.com' });
   await addApplication(deployment, 'cli_app', { name: 'SnapSite' });
+  await addApplication(deployment, 'cli_us', { region: 'us1' } as never);
 });
 afterAll(() => deployment?.close());
 
@@ -92,6 +93,22 @@ describe('/account/applications', () => {
     const { browser, page } = await signIn('user_a@example.com');
     expect((await browser.submit(page, 'Sign out')).heading).toBe('You are signed out');
     expect((await browser.send('GET', '/account/applications')).heading).toBe('Sign in');
+  });
+
+  it('ends the session of another person of the other region at a sign-in, and keeps that of the same one (OAU-25)', async () => {
+    for (const [email, isKept] of [
+      ['user_a@example.com', false],
+      ['user_both@example.com', true],
+    ] as const) {
+      const browser = newBrowser();
+      await browser.signIn(await browser.open(authorizationParameters('cli_app')), email);
+      await browser.signIn(await browser.open(authorizationParameters('cli_us')), 'user_both@example.com');
+      const { body } = await browser.send('GET', '/account/applications');
+      expect(body).toContain('user_both@example.com');
+      expect(body.includes('user_a@example.com')).toBe(false);
+      const { heading } = await browser.open(authorizationParameters('cli_app'));
+      expect(heading).toMatch(isKept ? /^Allow/ : /^Sign in$/);
+    }
   });
 
   it('is signed out of in all regions on the page of an application of one, too (OAU-25)', async () => {
@@ -183,7 +200,6 @@ describe('removing access', () => {
   it('works in the other region too', async () => {
     await addBuilder(deployment, 'buil_u', { region: 'us1' });
     await addUser(deployment, 'user_u', ['buil_u'], { region: 'us1' });
-    await addApplication(deployment, 'cli_us', { region: 'us1' } as never);
     const usFlow = { clientId: 'cli_us', email: 'user_u@example.com' };
     const tokens = await obtainTokens(firstInstance, usFlow);
     const status = async () =>
