@@ -5,6 +5,7 @@ import type { RegionId } from '../shared/regions.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
 import { hasSameBytes } from './compare-files.ts';
 import { isStorageKey } from './keys.ts';
+import { giveFolderToOwner, giveToOwner } from './owned-folder.ts';
 import type { UrlSigner } from './url-signer.ts';
 
 const isNotFound = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -39,6 +40,7 @@ export class LocalStore implements ByteStore {
 
   async put(key: string, path: string): Promise<void> {
     const target = this.toLocalPath(key);
+    await giveToOwner(dirname(path), [path]);
     await this.#withFolder(dirname(target), () => rename(path, target));
     await syncFolder(dirname(target));
   }
@@ -46,6 +48,7 @@ export class LocalStore implements ByteStore {
   /** `link` fails when the target exists, on a shared folder too; `rename` would replace it. */
   async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
     const target = this.toLocalPath(key);
+    await giveToOwner(dirname(path), [path]);
     try {
       await this.#withFolder(dirname(target), () => link(path, target));
     } catch (error) {
@@ -129,6 +132,7 @@ export class LocalStore implements ByteStore {
         }
       }
     } finally {
+      await nullIfMissing(giveFolderToOwner(folder, firstCreated));
       await syncCreated(folder, firstCreated);
     }
   }

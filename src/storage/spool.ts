@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { paceChunk } from '../limits/paced-chunks.ts';
+import { giveFolderToOwner } from './owned-folder.ts';
 
 /** A stream with more bytes than allowed. */
 export class SizeLimitError extends Error {
@@ -26,7 +27,7 @@ export class Spool {
 
   /** Returns a unique path for a new file. */
   async createPath(): Promise<string> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await giveFolderToOwner(this.#folder, await mkdir(this.#folder, { recursive: true, mode: 0o700 }));
     return join(this.#folder, randomBytes(12).toString('hex'));
   }
 
