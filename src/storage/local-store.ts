@@ -40,7 +40,7 @@ export class LocalStore implements ByteStore {
 
   async put(key: string, path: string): Promise<void> {
     const target = this.toLocalPath(key);
-    await giveToOwner(dirname(path), [path]);
+    await giveToOwner(path);
     await this.#withFolder(dirname(target), () => rename(path, target));
     await syncFolder(dirname(target));
   }
@@ -48,7 +48,7 @@ export class LocalStore implements ByteStore {
   /** `link` fails when the target exists, on a shared folder too; `rename` would replace it. */
   async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
     const target = this.toLocalPath(key);
-    await giveToOwner(dirname(path), [path]);
+    await giveToOwner(path);
     try {
       await this.#withFolder(dirname(target), () => link(path, target));
     } catch (error) {

@@ -20,9 +20,10 @@ export interface Identity {
 export async function isSuccessor(contexts: readonly ChangeContext[], identity: Identity): Promise<boolean> {
   const { issuer, subject, email } = identity;
   if (email === null) return false;
-  const find = (filter: object) => contexts.map(({ database }) => database.fork().find(User, filter));
-  const owners = (await Promise.all(find({ email: toStoredEmail(email) }))).flat();
-  const bound = (await Promise.all(find({ id: owners.map(({ id }) => id), oidcSubject: { $ne: null } }))).flat();
+  const findAll = async (filter: object) =>
+    (await Promise.all(contexts.map(({ database }) => database.fork().find(User, filter)))).flat();
+  const owners = await findAll({ email: toStoredEmail(email) });
+  const bound = await findAll({ id: owners.map(({ id }) => id), oidcSubject: { $ne: null } });
   return bound.some(({ oidcIssuer, oidcSubject }) => oidcIssuer !== issuer || oidcSubject !== subject);
 }
 
