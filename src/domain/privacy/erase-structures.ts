@@ -68,17 +68,19 @@ export async function eraseStructures(
 
 /** The audit log says which staff user acted last; the name may have changed since. */
 const toActorSql = (column: string, action: string) => `${column} is not null and ${column} <> :pseudonym
-  and (${toNamedSql('t.builder_id', `t.${column}`)}
+  and (comparable_text(t.${column}) = any(:emails::text[]) or ${toNamedSql('t.builder_id', `t.${column}`)}
     or t.id::text in (select object_id from audit_entry where actor_id = any(:users::text[]) and action = '${action}')
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;
 
-/** SQL condition that an id or address of a record is that of a user who is not the person. */
-const toOtherSql = (id: string, email = 'null') => `exists (select from app_user where id <> all(:ids::text[])
-  and (id = ${id} or comparable_text(email) = comparable_text(${email})))`;
+/** SQL condition that one of the ids and addresses of a record is that of a user who is not the person. */
+const toOtherSql = (...values: string[]) => `exists (select from app_user, unnest(array[${values.join()}]) value
+  where id <> all(:ids::text[]) and (id = value or comparable_text(email) = comparable_text(value)))`;
 
+/** Ids that other systems gave may be addresses. */
 const assigneeSql = `assignee ->> 'id' = any(:ids::text[]) or (assignee ->> 'type' = 'USER'
-  and ${toNamedSql('t.builder_id', "assignee ->> 'name'")} and not ${toOtherSql("assignee ->> 'id'")})`;
+  and (comparable_text(assignee ->> 'id') = any(:emails::text[]) or ${toNamedSql('t.builder_id', "assignee ->> 'name'")})
+  and not ${toOtherSql("assignee ->> 'id'")})`;
 
 /** Ids of the person remain, because other records refer to them; another id beside the person's name is replaced. */
 const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
@@ -91,8 +93,11 @@ const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
 /** The search locks the reports, so that it compares what others have changed meanwhile. */
 const LOCK_REPORTS = `select id from photo_report t where source_author ->> 'name' <> :pseudonym
   and (mapped_admin_user_id = any(:users::text[]) or source_author ->> 'externalId' = any(:ids::text[])
-    or (comparable_text(source_author ->> 'email') = any(:emails::text[]) or ${toNamedSql('builder_id', "source_author ->> 'name'")})
-      and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'email'")}) order by id for update`;
+    or (comparable_text(source_author ->> 'email') = any(:emails::text[])
+      or comparable_text(source_author ->> 'externalId') = any(:emails::text[])
+      or ${toNamedSql('builder_id', "source_author ->> 'name'")})
+      and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'externalId'", "source_author ->> 'email'")})
+  order by id for update`;
 
 /**
  * Replaces the authors of reports, in their stored content too, whose fingerprint is computed again. They are read one at a time, because each

@@ -63,7 +63,14 @@ export function replaceErasedText(
     const row = await selectRow(em, table, listed.id, 'for update');
     if (!row) throw new InvalidInputError('replace', `${place} no longer exists`);
     const isFree = FREE_COLUMNS.includes(listed.column);
-    const replace = (value: unknown) => replaceIn(value, (text) => replaceName(text, name, pseudonym), isFree);
+    const replaceText = (text: string) => replaceName(text, name, pseudonym);
+    // The id of an author or assignee may be an address.
+    const isPerson = table.declaration.people?.some((property) => table.columnOf(property) === listed.column);
+    const isKept = (field: string, value: unknown) =>
+      field === 'type'
+        ? !isFree
+        : IDENTIFYING.test(field) && !(isPerson && typeof value === 'string' && replaceText(value) === pseudonym);
+    const replace = (value: unknown) => replaceIn(value, replaceText, isKept, isFree);
     const changes = replaceWithDependents(table, row.values, listed.column, replace);
     if (Object.keys(changes).length === 0)
       throw new InvalidInputError('replace', `${place} does not contain "${name}"`);
@@ -103,15 +110,20 @@ const IDENTIFYING =
 const FREE_COLUMNS = ['metadata', 'detail_blocks', 'content'];
 
 /** Returns the value with its strings replaced, and its names of fields if they are free, but those that identify. An e-mail address remains one. */
-function replaceIn(value: unknown, replace: (text: string) => string, isFree: boolean): unknown {
+function replaceIn(
+  value: unknown,
+  replace: (text: string) => string,
+  isKept: (field: string, value: unknown) => boolean,
+  isFree: boolean,
+): unknown {
   if (typeof value === 'string') return replace(value);
-  if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace, isFree));
+  if (Array.isArray(value)) return value.map((each) => replaceIn(each, replace, isKept, isFree));
   if (!isObject(value)) return value;
   const inAddress = (text: string) => (replace(text) === text ? text : replace(text).replaceAll(' ', '.'));
   const inField = ([name, each]: [string, unknown]) =>
-    IDENTIFYING.test(name) || (name === 'type' && !isFree)
+    isKept(name, each)
       ? [name, each]
-      : [isFree ? replace(name) : name, replaceIn(each, name === 'email' ? inAddress : replace, isFree)];
+      : [isFree ? replace(name) : name, replaceIn(each, name === 'email' ? inAddress : replace, isKept, isFree)];
   const fields = Object.fromEntries(Object.entries(value).map(inField));
   if (Object.keys(fields).length === Object.keys(value).length) return fields;
   throw new InvalidInputError('replace', 'the text has two fields that would have the same name');

@@ -76,14 +76,17 @@ async function selectPeople(
 }
 
 /** Builders of users: of their memberships, and those that they have left and whose records name them by id, or anybody by address. */
-const FORMER_BUILDERS = `select builder_id as id from membership where user_id = any(?::text[])
+const FORMER_BUILDERS = `with address as (select unnest(?::text[]) as email
+    union select comparable_text(recorded ->> 'email') from audit_entry, unnest(array[values_before, values_after]) recorded
+      where person_id = any(?::text[]))
+  select builder_id as id from membership where user_id = any(?::text[])
   union select builder_id from oauth_token_family where user_id = any(?::text[])
-  union select builder_id from defect, unnest(?::text[]) person where assignees @> jsonb_build_array(jsonb_build_object('id', person))
+  union select builder_id from defect, jsonb_array_elements(assignees) assignee
+    where assignee ->> 'id' = any(?::text[]) or comparable_text(assignee ->> 'id') in (select email from address)
   union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null
   union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
-    or comparable_text(source_author ->> 'email') in (select comparable_text(recorded ->> 'email') from audit_entry,
-      unnest(array[values_before, values_after]) recorded where person_id = any(?::text[]))
-    or comparable_text(source_author ->> 'email') = any(?::text[])`;
+    or comparable_text(source_author ->> 'externalId') in (select email from address)
+    or comparable_text(source_author ->> 'email') in (select email from address)`;
 
 /** Loads the person of the ids. Returns also the ids without a record. */
 export async function loadPerson(
@@ -102,7 +105,7 @@ export async function loadPerson(
       if (row.builderId) builderIds.add(row.builderId);
     }
   }
-  const values = [...new Array(7).fill(toArrayText(ids.user)), toArrayText([...emails].map(toComparableText))];
+  const values = [toArrayText([...emails].map(toComparableText)), ...new Array(7).fill(toArrayText(ids.user))];
   for (const { id } of await em.execute<{ id: string }[]>(FORMER_BUILDERS, values)) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
   const isStaff = (await em.count(User, { id: { $in: ids.user }, staffRole: { $ne: null } })) > 0;

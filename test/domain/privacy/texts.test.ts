@@ -548,6 +548,28 @@ describe('the replacement of a name in one text', () => {
     expect(await run(select)).toMatchObject([{ sourceAuthor: author, content: { sourceAuthor: author, page } }]);
   });
 
+  it('is that of a former address which is the id of an assignee or author', async () => {
+    await addUser('user_formerly', 'Fay Renamed');
+    await updateUser(context, 'user_formerly', { email: 'fay.now@people.example' });
+    const [defect] = await run('select min(id) as id from defect where builder_id = ?', BUILDER);
+    const id = 'user_formerly@people.example';
+    const assignees = [{ id, name: 'F. R.', type: 'USER' }];
+    await run('update defect set assignees = ?::jsonb where id = ?', JSON.stringify(assignees), defect!.id);
+    await addReport('phrep_readdressed', 'Walk', { sourceAuthor: { externalId: id, name: 'F. R.' } });
+    const { erasureId, pseudonym } = await erasePerson(context, ['user_formerly']);
+    await replaceErasedText(context, erasureId, `defect/${defect!.id}/assignees`, id);
+    await replaceErasedText(context, erasureId, 'photo_report/phrep_readdressed/source_author', id);
+    expect(await run('select assignees from defect where id = ?', defect!.id)).toEqual([
+      { assignees: [{ id: pseudonym, name: 'F. R.', type: 'USER' }] },
+    ]);
+    const author = { externalId: pseudonym, name: 'F. R.' };
+    expect(
+      await run(
+        `select source_author, content -> 'sourceAuthor' as content from photo_report where id = 'phrep_readdressed'`,
+      ),
+    ).toEqual([{ source_author: author, content: author }]);
+  });
+
   it('leaves the address of an author an address, and identifiers and links, so that an export of reports and photos is imported', async () => {
     const author = { externalId: 'author-1', name: 'N. P.', email: 'nora.pell@home.example' };
     await addReport('phrep_author', 'Walk', { sourceAuthor: author });
@@ -914,6 +936,49 @@ describe('an erased member of staff', () => {
     expect(places).toContain(`defect/${defect!.id}/assignees`);
     expect(places).toContain('photo_report/phrep_by_address/source_author');
     expect(places).toContain('photo_report/phrep_by_id/source_author');
+  });
+
+  it('is not another user whose address an assignee has as its id, or who is the author by it (PRV-3)', async () => {
+    const worker = await addWorker('Uma Unlike');
+    await addUser('user_unlike', 'Ulla Unlike');
+    const [defect] = await run('select min(id) as id from defect where builder_id = ?', BUILDER);
+    const assignees = [{ id: 'USER_unlike@people.example', name: 'Uma Unlike', type: 'USER' }];
+    await run('update defect set assignees = ?::jsonb where id = ?', JSON.stringify(assignees), defect!.id);
+    for (const externalId of ['user_unlike', 'user_unlike@people.example'])
+      await addReport(`phrep_${externalId}`, 'Walk', { sourceAuthor: { externalId, name: 'Uma Unlike' } });
+    const { rows, texts } = await erasePerson(context, [worker]);
+    expect(rows).toEqual({ Worker: 1 });
+    const left = texts.map(({ table, column }) => `${table}.${column}`).toSorted();
+    const reports = ['content', 'content', 'source_author', 'source_author'].map((column) => `photo_report.${column}`);
+    expect(left).toEqual(['defect.assignees', ...reports]);
+  });
+
+  it('is whose address an assignee or author has as its id, and who closed a visit by it, in any builder (PRV-3)', async () => {
+    const [other] = await run('select id from builder where id <> ? limit 1', BUILDER);
+    await copyRow('app_user', PRIYA.user, { id: 'user_ida', name: 'Ida Ident', email: 'ida@people.example' });
+    const [defect] = await run('select min(id) as id from defect where builder_id = ?', BUILDER);
+    const assignees = [{ id: 'Ida@People.example', name: 'I. I.', type: 'USER' }];
+    await run('update defect set assignees = ?::jsonb where id = ?', JSON.stringify(assignees), defect!.id);
+    await addReport('phrep_ident', 'Walk of Ida Ident', {
+      sourceAuthor: { externalId: 'ida@people.example', name: 'I. I.' },
+    });
+    await run(`update photo_report set builder_id = ?, project_id = null where id = 'phrep_ident'`, other!.id);
+    const [visit] = await run('select id from sign_on_visit where builder_id = ? limit 1', BUILDER);
+    await run(`update sign_on_visit set closed_by = 'ida@people.example', closed_at = now() where id = ?`, visit!.id);
+    const { rows, texts, pseudonym } = await erasePerson(context, ['user_ida']);
+    expect(rows).toMatchObject({ Defect: 1, PhotoReport: 1, SignOnVisit: 1, User: 1 });
+    expect(texts.map(({ id, column }) => `${id}/${column}`)).toEqual(['phrep_ident/title', 'phrep_ident/content']);
+    const replaced = { id: pseudonym, name: pseudonym, type: 'USER' };
+    expect(await run('select assignees from defect where id = ?', defect!.id)).toEqual([{ assignees: [replaced] }]);
+    const author = { externalId: pseudonym, name: pseudonym };
+    expect(
+      await run(
+        `select source_author, content -> 'sourceAuthor' as content from photo_report where id = 'phrep_ident'`,
+      ),
+    ).toEqual([{ source_author: author, content: author }]);
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
+      { closed_by: pseudonym },
+    ]);
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {
