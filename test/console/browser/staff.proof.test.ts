@@ -148,6 +148,18 @@ describe.skipIf(!executablePath)('two people who use one browser', () => {
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0);
     await page.context().close();
   });
+
+  it('leave no query of the explorer to the next one', async () => {
+    const page = await staffConsole.signIn('ADMIN', '/console/explorer');
+    await page.locator('.explorer .view-lines').first().click();
+    await page.keyboard.type('# Priya');
+    const readStored = () => page.evaluate(`JSON.stringify({ ...localStorage })`);
+    await expect.poll(readStored).toContain('Priya');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/console\/sign-in/);
+    expect(await readStored()).not.toContain('Priya');
+    await page.context().close();
+  });
 });
 
 describe.skipIf(!executablePath)('the numbers of today', () => {
