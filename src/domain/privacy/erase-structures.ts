@@ -68,7 +68,8 @@ export async function eraseStructures(
 
 /** The audit log says which staff user acted last; the name may have changed since. */
 const toActorSql = (column: string, action: string) => `${column} is not null and ${column} <> :pseudonym
-  and (comparable_text(t.${column}) = any(:emails::text[]) or ${toNamedSql('t.builder_id', `t.${column}`)}
+  and (comparable_text(t.${column}) = any(:emails::text[]) and not ${toOtherSql(`t.${column}`)}
+    or ${toNamedSql('t.builder_id', `t.${column}`)}
     or t.id::text in (select object_id from audit_entry where actor_id = any(:users::text[]) and action = '${action}')
       and (select actor_id from audit_entry where object_id = t.id::text and action = '${action}' order by at desc, id desc limit 1)
         = any(:users::text[]))`;
@@ -93,8 +94,7 @@ const ERASE_ASSIGNEES = `update defect t set updated_at = :now, assignees = (
 /** The search locks the reports, so that it compares what others have changed meanwhile. */
 const LOCK_REPORTS = `select id from photo_report t where source_author ->> 'name' <> :pseudonym
   and (mapped_admin_user_id = any(:users::text[]) or source_author ->> 'externalId' = any(:ids::text[])
-    or (comparable_text(source_author ->> 'email') = any(:emails::text[])
-      or comparable_text(source_author ->> 'externalId') = any(:emails::text[])
+    or (array[comparable_text(source_author ->> 'email'), comparable_text(source_author ->> 'externalId')] && :emails::text[]
       or ${toNamedSql('builder_id', "source_author ->> 'name'")})
       and not ${toOtherSql('mapped_admin_user_id', "source_author ->> 'externalId'", "source_author ->> 'email'")})
   order by id for update`;

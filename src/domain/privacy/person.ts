@@ -83,10 +83,11 @@ const FORMER_BUILDERS = `with address as (select unnest(?::text[]) as email
   union select builder_id from oauth_token_family where user_id = any(?::text[])
   union select builder_id from defect, jsonb_array_elements(assignees) assignee
     where assignee ->> 'id' = any(?::text[]) or comparable_text(assignee ->> 'id') in (select email from address)
+  union select builder_id from sign_on_visit where comparable_text(closed_by) in (select email from address)
+  union select builder_id from sign_on_conflict where comparable_text(resolved_by) in (select email from address)
   union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null
   union select builder_id from photo_report where mapped_admin_user_id = any(?::text[]) or source_author ->> 'externalId' = any(?::text[])
-    or comparable_text(source_author ->> 'externalId') in (select email from address)
-    or comparable_text(source_author ->> 'email') in (select email from address)`;
+    or array[comparable_text(source_author ->> 'externalId'), comparable_text(source_author ->> 'email')] && array(select email from address)`;
 
 /** Loads the person of the ids. Returns also the ids without a record. */
 export async function loadPerson(

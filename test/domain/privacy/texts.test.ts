@@ -946,6 +946,12 @@ describe('an erased member of staff', () => {
     await run('update defect set assignees = ?::jsonb where id = ?', JSON.stringify(assignees), defect!.id);
     for (const externalId of ['user_unlike', 'user_unlike@people.example'])
       await addReport(`phrep_${externalId}`, 'Walk', { sourceAuthor: { externalId, name: 'Uma Unlike' } });
+    const email = 'user_unlike@people.example';
+    await copyRow('contact', CONTACT.id, { id: 'con_unlike', name: 'Una Unlike', email });
+    const [visit] = await run('select id from sign_on_visit where builder_id = ? limit 1', BUILDER);
+    await run('update sign_on_visit set closed_by = ?, closed_at = now() where id = ?', email, visit!.id);
+    expect((await erasePerson(context, ['con_unlike'])).rows).toEqual({ Contact: 1 });
+    expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([{ closed_by: email }]);
     const { rows, texts } = await erasePerson(context, [worker]);
     expect(rows).toEqual({ Worker: 1 });
     const left = texts.map(({ table, column }) => `${table}.${column}`).toSorted();
@@ -979,6 +985,16 @@ describe('an erased member of staff', () => {
     expect(await run('select closed_by from sign_on_visit where id = ?', visit!.id)).toEqual([
       { closed_by: pseudonym },
     ]);
+  });
+
+  it('has its former address listed where it closed a visit, in any builder (PRV-4)', async () => {
+    await copyRow('app_user', PRIYA.user, { id: 'user_vera', name: 'Vera Visit', email: 'vera@people.example' });
+    const [visit] = await run('select id from sign_on_visit where builder_id = ? limit 1', BUILDER);
+    await run(`update sign_on_visit set closed_by = 'vera@people.example', closed_at = now() where id = ?`, visit!.id);
+    expect((await exportPerson(context, ['user_vera'])).mentionedIn).toMatchObject([{ id: visit!.id }]);
+    await updateUser(context, 'user_vera', { email: 'vera.now@people.example' });
+    const { texts } = await erasePerson(context, ['user_vera']);
+    expect(texts).toMatchObject([{ id: visit!.id, column: 'closed_by' }]);
   });
 
   it('is not a namesake, whose name stays and is listed', async () => {
