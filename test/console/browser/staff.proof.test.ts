@@ -155,8 +155,12 @@ describe.skipIf(!executablePath)('two people who use one browser', () => {
     await page.keyboard.type('# Priya');
     const readStored = () => page.evaluate(`JSON.stringify({ ...localStorage })`);
     await expect.poll(readStored).toContain('Priya');
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.waitForURL(/\/console\/sign-in/);
+    await page.context().clearCookies();
+    await page.goto(`${staffConsole.baseUrl}/console/sign-in`);
+    await submitSignIn(page, staffConsole.demo, 'VIEWER');
+    await heading(page, /^Today at /);
+    await page.goto(`${staffConsole.baseUrl}/console/explorer`);
+    await page.locator('.explorer .view-lines').first().waitFor();
     expect(await readStored()).not.toContain('Priya');
     await page.context().close();
   });

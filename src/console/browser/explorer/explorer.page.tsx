@@ -2,6 +2,7 @@ import './explorer.css';
 import { useEffect, useRef, useState } from 'react';
 import { PageHead } from '../components/page.tsx';
 import { formatCount } from '../shared/format.ts';
+import { useScope } from '../shared/scope.tsx';
 import { currentRegion, setConnection } from '../shared/session.ts';
 import { useTheme } from '../shared/theme.ts';
 import { createVariables, EXAMPLES } from './examples.ts';
@@ -25,11 +26,16 @@ let isShown = false;
 /** GraphiQL with the permissions of the person who is signed in. */
 export default function ExplorerPage() {
   const theme = useTheme();
+  const { id } = useScope().me;
   const element = useRef<HTMLDivElement>(null);
   const [cost, setCost] = useState<number | null>(null);
   useEffect(() => {
     if (isShown) return location.reload();
     isShown = true;
+    // The queries of another user may name people.
+    if (localStorage.getItem('graphiql:user') !== id)
+      for (const key of Object.keys(localStorage)) if (key.startsWith('graphiql:')) localStorage.removeItem(key);
+    localStorage.setItem('graphiql:user', id);
     localStorage.setItem(THEME_KEY, theme);
     void showGraphiql(element.current!, {
       fetcher: createFetcher(setCost),
@@ -38,7 +44,7 @@ export default function ExplorerPage() {
       defaultEditorToolsVisibility: 'variables',
       ...findTab(),
     });
-  }, [theme]);
+  }, [theme, id]);
   return (
     <>
       <PageHead

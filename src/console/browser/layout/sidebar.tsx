@@ -26,8 +26,6 @@ export function Sidebar() {
       if (!error) break;
       if (getStatus(error) !== 401) return;
     }
-    // The queries of the explorer may name people.
-    for (const key of Object.keys(localStorage)) if (key.startsWith('graphiql:')) localStorage.removeItem(key);
     location.assign('/console/sign-in');
   };
   return (
