@@ -103,18 +103,13 @@ export const renderPhoto = (
     return claim && renderClaimed(context, claim, signal);
   });
 
-/** The share whose photo a job has rendered last; '' at first. */
-export interface ShareCursor {
-  share: string;
-}
-
 /**
  * Claims and renders the photo that waits longest of the next share, and moves the cursor there, also when it fails. Returns whether a photo
- * waited.
+ * waited. The cursor has the share whose photo a job has rendered last; '' at first.
  */
 export async function renderNext(
   context: RenditionContext,
-  cursor: ShareCursor,
+  cursor: { share: string },
   signal?: AbortSignal,
 ): Promise<boolean> {
   const shareKey = (await findShare(context.database, cursor.share)) ?? (await findShare(context.database, ''));

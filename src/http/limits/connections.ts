@@ -27,29 +27,36 @@ export function limitConnections(
   listener: RequestListener,
   maxMs: number,
 ): RequestListener {
-  /** When each request without its whole response began, the oldest first. A timer of each would take 2 µs of every request. */
-  const openSince = new Map<ServerResponse, number>();
+  /**
+   * The requests without their whole response, and when they began. A timer of each would take 2 µs of every request. In a map, whose old
+   * tables refer to the newer ones, they would stay in memory until a full collection of garbage.
+   */
+  const open: { response: ServerResponse; since: number }[] = [];
   const timer = setInterval(() => {
     const latest = performance.now() - maxMs;
-    for (const [response, since] of openSince) if (since < latest) response.destroy();
+    for (const { response, since } of open) if (since < latest) response.destroy();
   }, maxMs / 10).unref();
   server.once('close', () => clearInterval(timer));
   return (request, response) => {
     const socket = request.socket as CountedSocket;
-    const open = (socket[OPEN_REQUESTS] ?? 0) + 1;
-    socket[OPEN_REQUESTS] = open;
-    if (open > MAX_PIPELINED) {
+    const pipelined = (socket[OPEN_REQUESTS] ?? 0) + 1;
+    socket[OPEN_REQUESTS] = pipelined;
+    if (pipelined > MAX_PIPELINED) {
       stopConnection(socket);
       socket.destroy();
       // Not before all listeners of the request have added theirs for its close: their timers would keep the response in memory.
       process.nextTick(closeWithoutSocket, response);
       return;
     }
-    openSince.set(response, performance.now());
+    const begun = { response, since: performance.now() };
+    open.push(begun);
     response.on('close', () => {
-      if (openSince.delete(response)) socket[OPEN_REQUESTS]!--;
+      const index = open.indexOf(begun);
+      if (index === -1) return;
+      open.splice(index, 1);
+      socket[OPEN_REQUESTS]!--;
     });
-    if (open > 1) closeWithConnection(response, socket);
+    if (pipelined > 1) closeWithConnection(response, socket);
     const { headers, rawHeaders } = request;
     // Of too many headers Node has left out some, of which one may announce a body in chunks.
     const isChunked = headers['transfer-encoding'] !== undefined || rawHeaders.length > MAX_RAW_HEADERS;
